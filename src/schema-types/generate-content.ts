@@ -89,7 +89,7 @@ export interface GeminiGenerationConfig {
   logprobs?: number;
   responseModalities?: string[];
   responseFormat?: unknown;
-  responseMimeType?: 'text/plain' | 'application/json' | '';
+  responseMimeType?: 'text/plain' | 'application/json' | 'text/x.enum' | '';
   responseSchema?: {};
   responseJsonSchema?: {};
   thinkingConfig?: {

@@ -6,6 +6,10 @@ export type MessagesCacheControl = {
   type: string;
   ttl?: string;
 } | null;
+export type MessagesOutputFormat = {
+  type: 'json_schema';
+  schema?: {};
+} | null;
 
 /**
  * Body of POST /v1/messages, in the format of Anthropic's Messages API. Other fields are let in
@@ -33,11 +37,9 @@ export interface MessagesBody {
   } | null;
   output_config?: {
     effort?: string | null;
-    format?: {
-      type: 'json_schema';
-      schema?: {};
-    } | null;
+    format?: MessagesOutputFormat;
   } | null;
+  output_format?: MessagesOutputFormat;
   context_management?: {
     edits?:
       | {

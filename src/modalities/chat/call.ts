@@ -32,6 +32,8 @@ export interface ChatWork {
   size: PromptSize;
   /** Set if the state of reasoning is passed on, but the client did not ask for its text. */
   hides_thoughts?: boolean;
+  /** Set if the answer is an object with one value, and the client asked for the value alone. */
+  unwraps_value?: boolean;
   /** Set if the client asked for the usage of its stream. */
   include_usage?: boolean;
   /** Set if the client asked for the model's reasoning, in a format that can show it. */

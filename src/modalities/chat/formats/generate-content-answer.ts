@@ -4,8 +4,9 @@ import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
 import { isRecord, recordsIn } from '../../../lib/is-record.js';
 import { plainId, signatureOf } from '../../../lib/tool-id.js';
-import type { Heading } from '../call.js';
+import type { ChatWork, Heading } from '../call.js';
 import type { ChatChoice, ChatReply, ReasoningDetail, ToolCall } from '../codec.js';
+import { enumValue } from './generate-content-enum.js';
 import { othersIn, ownSignatures, sealedSignature } from './generate-content-state.js';
 import { finishReason } from './openai-answer.js';
 
@@ -14,13 +15,13 @@ export function answerOf(
   heading: Heading,
   reply: ChatReply,
   { usage }: Bill,
-  showsThoughts: boolean,
+  work: Pick<ChatWork, 'hides_thoughts' | 'unwraps_value'>,
 ): object {
   return {
     candidates: reply.choices.map((choice) => {
       const { index, finish_reason, tool_calls, logprobs } = choice;
       const finishReason = finishOf(finish_reason, Boolean(tool_calls));
-      return candidate(index, partsOf(choice, showsThoughts), {
+      return candidate(index, partsOf(choice, work), {
         finishReason,
         ...logprobsOf(logprobs),
       });
@@ -44,12 +45,15 @@ export function candidate(index: number, parts: readonly object[], more: object)
   return { content: { role: 'model', parts: nonEmpty }, ...more, index };
 }
 
-function partsOf(choice: ChatChoice, showsThoughts: boolean): object[] {
+function partsOf(
+  choice: ChatChoice,
+  { hides_thoughts, unwraps_value }: Pick<ChatWork, 'hides_thoughts' | 'unwraps_value'>,
+): object[] {
   const { content, reasoning_content, reasoning_details = [], tool_calls = [] } = choice;
   const calls = tool_calls.map(callPart);
   return [
-    ...(showsThoughts && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
-    ...(content ? [{ text: content }] : []),
+    ...(!hides_thoughts && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
+    ...(content ? [{ text: unwraps_value ? enumValue(content) : content }] : []),
     ...withState(calls, othersIn(reasoning_details)),
     ...ownSignatures(reasoning_details).map(signedPart),
   ];

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../core/errors.js';
+import { fieldError, GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type {
@@ -7,6 +7,7 @@ import type {
 } from '../../../schema-types/generate-content.js';
 import type { ChatWork } from '../call.js';
 import { messagesOf } from './generate-content-contents.js';
+import { ENUM, enumSchema } from './generate-content-enum.js';
 import { CONTENT_SHAPE } from './generate-content-spelling.js';
 import { jsonSchema, toolsOf } from './generate-content-tools.js';
 import { chatWork, foreignFields } from './openai-request.js';
@@ -62,7 +63,7 @@ const LEAST_BUDGET = 1_024;
  */
 export function contentWork(body: GenerateContentBody, model: Model, stream: boolean): ChatWork {
   const work = chatWork(toCompletion(body, model, stream), model);
-  const { includeThoughts } = body.generationConfig?.thinkingConfig ?? {};
+  const { thinkingConfig, responseMimeType } = body.generationConfig ?? {};
   // A tool of Google's own is known: it is refused or passed on.
   const unknown = CONTENT_SHAPE.unknownFields(body).filter(
     (name) => !/^tools\[\]\.\w+$/u.test(name),
@@ -73,7 +74,8 @@ export function contentWork(body: GenerateContentBody, model: Model, stream: boo
     ...work,
     words: NAMES,
     shows_reasoning: true,
-    hides_thoughts: includeThoughts !== true,
+    hides_thoughts: thinkingConfig?.includeThoughts !== true,
+    ...(responseMimeType === ENUM && { unwraps_value: true }),
     ignored: [...new Set([...left, ...foreign, ...unknown])],
   };
 }
@@ -136,6 +138,10 @@ function formatOf(config: GeminiGenerationConfig): object | undefined {
   const { responseMimeType, responseSchema, responseJsonSchema } = config;
   const own = responseSchema && jsonSchema(responseSchema, 'generationConfig.responseSchema');
   const schema = responseJsonSchema ?? own;
+  if (responseMimeType === ENUM) {
+    if (!schema) throw fieldError('generationConfig.responseSchema', `is missing for ${ENUM}`);
+    return { type: 'json_schema', json_schema: { name: 'answer', schema: enumSchema(schema) } };
+  }
   if (schema) return { type: 'json_schema', json_schema: { name: 'answer', schema } };
   return responseMimeType === 'application/json' ? { type: 'json_object' } : undefined;
 }

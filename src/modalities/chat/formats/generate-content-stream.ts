@@ -15,6 +15,7 @@ import {
   usageOf,
   withState,
 } from './generate-content-answer.js';
+import { enumValue } from './generate-content-enum.js';
 import { othersIn, ownSignatures } from './generate-content-state.js';
 
 interface Choice {
@@ -23,6 +24,8 @@ interface Choice {
   finish: string | undefined;
   /** State of an upstream other than Gemini that was not sent in a part yet. */
   state: ReasoningDetail[];
+  /** Text that is sent at the end. */
+  held: string;
   /** The tool call to which fragments are added. */
   call: (ToolCall & { index: number }) | undefined;
 }
@@ -32,6 +35,8 @@ export interface ContentWords {
   as: 'events' | 'list';
   /** Whether the client asked for the model's thoughts. */
   thoughts: boolean;
+  /** See `ChatWork`. The value is sent when it is whole. */
+  unwraps_value?: boolean | undefined;
 }
 
 /** The answer as one JSON list, in which white space has no meaning. */
@@ -66,6 +71,7 @@ export class ContentWriter extends EventWriter {
   end({ usage }: Bill): string {
     const candidates = [...this.#choices].map(([index, choice]) => {
       const parts = this.#endCall(choice);
+      if (choice.held !== '') parts.push({ text: enumValue(choice.held) });
       parts.push(...withState([], choice.state));
       return candidate(index, parts, { finishReason: finishOf(choice.finish, choice.hasCalls) });
     });
@@ -87,7 +93,8 @@ export class ContentWriter extends EventWriter {
   #choice(index: number): Choice {
     const known = this.#choices.get(index);
     if (known) return known;
-    const fresh: Choice = { index, hasCalls: false, finish: undefined, state: [], call: undefined };
+    const none = { finish: undefined, state: [], held: '', call: undefined };
+    const fresh: Choice = { index, hasCalls: false, ...none };
     this.#choices.set(index, fresh);
     return fresh;
   }
@@ -101,7 +108,9 @@ export class ContentWriter extends EventWriter {
     }
     if (content) {
       this.delivered(content, choice.index);
-      parts.push(...this.#endCall(choice), { text: content });
+      parts.push(...this.#endCall(choice));
+      if (this.words.unwraps_value) choice.held += content;
+      else parts.push({ text: content });
     }
     if (this.shown.tools) parts.push(...this.#callsOf(piece, choice));
     if (this.shown.reasoning) {

@@ -34,6 +34,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'tool_choice',
   'thinking',
   'output_config',
+  'output_format',
   'metadata',
 ]);
 
@@ -92,7 +93,8 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
     tools: tools?.length ? tools.filter(isReal).map((tool) => toolOf(tool, ignored)) : undefined,
     ...choiceOf(body.tool_choice),
     ...thinkingOf(body, model, ignored),
-    response_format: formatOf(output_config?.format),
+    // The older name of the same field.
+    response_format: formatOf(output_config?.format ?? body.output_format),
     user: metadata?.user_id,
   };
   const given = Object.entries(own).filter(([, value]) => value !== undefined && value !== null);
@@ -107,7 +109,8 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
   const { context_management: _, tools: _read, ...others } = body;
   for (const name of SHAPE.unknownFields(others)) ignored.add(name);
   const is_whole = !reader.hides && (model.capabilities.has('tools') || !messages.some(calls));
-  const words = output_config?.effort ? WORDS : WORDS_OF_BUDGET;
+  const words = new Map(output_config?.effort ? WORDS : WORDS_OF_BUDGET);
+  if (!output_config?.format) words.set('response_format', 'output_format');
   return { completion, ignored, words, is_whole };
 }
 
@@ -176,7 +179,7 @@ function thinkingOf(
   return { reasoning_effort: near?.effort ?? 'high' };
 }
 
-function formatOf(format: NonNullable<MessagesBody['output_config']>['format']): unknown {
+function formatOf(format: MessagesBody['output_format']): unknown {
   if (!format?.schema) return undefined;
   const json_schema = { name: 'answer', schema: format.schema, strict: true };
   return { type: 'json_schema', json_schema };

@@ -31,7 +31,9 @@ const RESULT = {
 describe('an answer in the words of the Gemini API', () => {
   it('gives the probabilities of tokens, whole and streamed', () => {
     const choice = { index: 0, content: 'Hi!', finish_reason: 'stop', logprobs: LOGPROBS };
-    const answer = answerOf(HEADING, { choices: [choice], usage: USAGE }, BILL, false);
+    const answer = answerOf(HEADING, { choices: [choice], usage: USAGE }, BILL, {
+      hides_thoughts: true,
+    });
     expect(answer).to.have.deep.property('candidates', [
       {
         content: { role: 'model', parts: [{ text: 'Hi!' }] },

@@ -403,8 +403,28 @@ const CONFIG: Row[] = [
   },
   {
     field: 'generationConfig.responseMimeType (enum)',
+    body: {
+      generationConfig: {
+        responseMimeType: 'text/x.enum',
+        responseSchema: { type: 'STRING', enum: ['wet', 'dry'] },
+      },
+    },
+    as: json({
+      type: 'object',
+      properties: { value: { type: 'string', enum: ['wet', 'dry'] } },
+      required: ['value'],
+      additionalProperties: false,
+    }),
+  },
+  {
+    field: 'generationConfig.responseMimeType (enum, without values)',
     body: config('responseMimeType', 'text/x.enum'),
-    refused: 'generationConfig.responseMimeType must be one of text/plain, application/json.',
+    refused: 'generationConfig.responseSchema is missing for text/x.enum.',
+  },
+  {
+    field: 'generationConfig.responseMimeType (unknown)',
+    body: config('responseMimeType', 'text/html'),
+    refused: 'generationConfig.responseMimeType must be one of text/plain, application/json,',
   },
   {
     field: 'generationConfig.responseSchema',

@@ -502,6 +502,15 @@ const ROWS: readonly Row[] = [
     others: { is: 'translated', sent: { 'response_format.json_schema.schema': SCHEMA } },
   },
   {
+    field: 'output_format, the older name of output_config.format',
+    body: { output_format: { type: 'json_schema', schema: SCHEMA } },
+    claude: {
+      is: 'honoured',
+      sent: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
+    },
+    others: { is: 'translated', sent: { 'response_format.json_schema.schema': SCHEMA } },
+  },
+  {
     field: 'context_management that clears',
     body: { context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] } },
     claude: {
