@@ -24,7 +24,7 @@ type OpenBlock =
 export function decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder {
   const stream = new MessageStream(call, upstream);
   return {
-    read: (packet, pieces) => packet.some((event) => stream.read(event, pieces)),
+    read: (packet, deltas) => packet.some((event) => stream.read(event, deltas)),
     end: () => {
       throw broken("The upstream's stream broke off.");
     },
@@ -51,7 +51,7 @@ class MessageStream {
   }
 
   /** Adds an event. Returns true for the last one. Events of unknown types are skipped. */
-  read({ event, data }: ServerSentEvent, pieces: ChatDelta[]): boolean {
+  read({ event, data }: ServerSentEvent, deltas: ChatDelta[]): boolean {
     if (data.trim() === '') return false;
     if (event === 'error') throw classifyErrorInside(data, this.#upstream.provider);
     const payload = parse(data);
@@ -59,23 +59,23 @@ class MessageStream {
       case 'error':
         throw classifyErrorInside(payload, this.#upstream.provider);
       case 'message_start':
-        this.#begin(recordIn(payload['message']), pieces);
+        this.#begin(recordIn(payload['message']), deltas);
         return false;
       case 'content_block_start':
-        this.#open(payload['index'], recordIn(payload['content_block']), pieces);
+        this.#open(payload['index'], recordIn(payload['content_block']), deltas);
         return false;
       case 'content_block_delta':
-        this.#add(this.#blocks.get(payload['index']), recordIn(payload['delta']), pieces);
+        this.#add(this.#blocks.get(payload['index']), recordIn(payload['delta']), deltas);
         return false;
       case 'content_block_stop':
-        this.#close(this.#blocks.get(payload['index']), pieces);
+        this.#close(this.#blocks.get(payload['index']), deltas);
         return false;
       case 'message_delta':
         this.#learn(payload['usage']);
         this.#stop = { ...this.#stop, ...known(recordIn(payload['delta'])) };
         return false;
       case 'message_stop':
-        this.#finish(pieces);
+        this.#finish(deltas);
         return true;
       default:
         return false;
@@ -83,7 +83,7 @@ class MessageStream {
   }
 
   /** A second start of the same message is noise; another message's belongs to another stream. */
-  #begin(message: Json, pieces: ChatDelta[]): void {
+  #begin(message: Json, deltas: ChatDelta[]): void {
     if (this.#message) {
       if (this.#message.id === message['id']) return;
       throw broken("The upstream's stream holds parts of another answer.");
@@ -92,7 +92,7 @@ class MessageStream {
     this.#learn(message['usage']);
     this.#stop = known(message);
     recordsIn(message['content']).forEach((block, index) => {
-      this.#open(`given ${index}`, block, pieces);
+      this.#open(`given ${index}`, block, deltas);
     });
   }
 
@@ -100,25 +100,25 @@ class MessageStream {
     if (this.#message && isRecord(usage)) Object.assign(this.#message.usage, known(usage));
   }
 
-  #open(index: unknown, block: Json, pieces: ChatDelta[]): void {
-    const opened = this.#openBlock(block, pieces);
+  #open(index: unknown, block: Json, deltas: ChatDelta[]): void {
+    const opened = this.#openBlock(block, deltas);
     if (opened) this.#blocks.set(index, opened);
     else this.#blocks.delete(index);
   }
 
-  #openBlock(block: Json, pieces: ChatDelta[]): OpenBlock | undefined {
+  #openBlock(block: Json, deltas: ChatDelta[]): OpenBlock | undefined {
     if (block['type'] === 'text') {
-      this.#say(textOf(block['text']), pieces);
+      this.#say(textOf(block['text']), deltas);
       return { kind: 'text' };
     }
-    if (block['type'] === 'tool_use') return this.#openCall(block, pieces);
+    if (block['type'] === 'tool_use') return this.#openCall(block, deltas);
     const thought = thoughtOf(block);
     if (!thought) return undefined;
-    if (thought.type === 'thinking') this.#think(thought.thinking, true, pieces);
+    if (thought.type === 'thinking') this.#think(thought.thinking, true, deltas);
     return { kind: 'thought', thought, isDone: false };
   }
 
-  #openCall({ id, name, input }: Json, pieces: ChatDelta[]): OpenBlock {
+  #openCall({ id, name, input }: Json, deltas: ChatDelta[]): OpenBlock {
     if (name === this.#output_tool) {
       return { kind: 'call', index: undefined, input, hasInput: false };
     }
@@ -126,20 +126,20 @@ class MessageStream {
     this.#calls += 1;
     const call = { name: textOf(name), arguments: '' };
     const fragment = { index, id: textOf(id), type: 'function' as const, function: call };
-    pieces.push({ index: 0, tool_calls: [fragment] });
+    deltas.push({ index: 0, tool_calls: [fragment] });
     return { kind: 'call', index, input, hasInput: false };
   }
 
-  #add(block: OpenBlock | undefined, delta: Json, pieces: ChatDelta[]): void {
+  #add(block: OpenBlock | undefined, delta: Json, deltas: ChatDelta[]): void {
     switch (block?.kind) {
       case 'text':
-        if (delta['type'] === 'text_delta') this.#say(textOf(delta['text']), pieces);
+        if (delta['type'] === 'text_delta') this.#say(textOf(delta['text']), deltas);
         return;
       case 'thought':
         if (block.thought.type !== 'thinking') return;
         if (delta['type'] === 'thinking_delta') {
           const text = textOf(delta['thinking']);
-          this.#think(text, block.thought.thinking === '', pieces);
+          this.#think(text, block.thought.thinking === '', deltas);
           block.thought.thinking += text;
         } else if (delta['type'] === 'signature_delta') {
           block.thought.signature += textOf(delta['signature']);
@@ -147,52 +147,52 @@ class MessageStream {
         return;
       case 'call':
         if (delta['type'] === 'input_json_delta') {
-          this.#argue(block, textOf(delta['partial_json']), pieces);
+          this.#argue(block, textOf(delta['partial_json']), deltas);
         }
     }
   }
 
-  #say(content: string, pieces: ChatDelta[]): void {
+  #say(content: string, deltas: ChatDelta[]): void {
     if (content === '') return;
     this.#hasText = true;
-    pieces.push({ index: 0, content });
+    deltas.push({ index: 0, content });
   }
 
-  #think(text: string, isFirst: boolean, pieces: ChatDelta[]): void {
+  #think(text: string, isFirst: boolean, deltas: ChatDelta[]): void {
     if (text === '') return;
     const between = isFirst && this.#hasThought ? BETWEEN_THOUGHTS : '';
     this.#hasThought = true;
-    pieces.push({ index: 0, reasoning_content: between + text });
+    deltas.push({ index: 0, reasoning_content: between + text });
   }
 
-  #argue(block: OpenBlock & { kind: 'call' }, text: string, pieces: ChatDelta[]): void {
+  #argue(block: OpenBlock & { kind: 'call' }, text: string, deltas: ChatDelta[]): void {
     if (text === '') return;
     block.hasInput = true;
     const { index } = block;
-    if (index === undefined) this.#say(text, pieces);
-    else pieces.push({ index: 0, tool_calls: [{ index, function: { arguments: text } }] });
+    if (index === undefined) this.#say(text, deltas);
+    else deltas.push({ index: 0, tool_calls: [{ index, function: { arguments: text } }] });
   }
 
   /** The end of a thought gives its signature; a call without a word of input has none. */
-  #close(block: OpenBlock | undefined, pieces: ChatDelta[]): void {
+  #close(block: OpenBlock | undefined, deltas: ChatDelta[]): void {
     if (block?.kind === 'thought' && !block.isDone) {
       block.isDone = true;
-      pieces.push({ index: 0, reasoning_details: [detailOf(block.thought, this.#thoughts)] });
+      deltas.push({ index: 0, reasoning_details: [detailOf(block.thought, this.#thoughts)] });
       this.#thoughts += 1;
     } else if (block?.kind === 'call' && !block.hasInput) {
-      this.#argue(block, JSON.stringify(recordIn(block.input)), pieces);
+      this.#argue(block, JSON.stringify(recordIn(block.input)), deltas);
     }
   }
 
-  #finish(pieces: ChatDelta[]): void {
+  #finish(deltas: ChatDelta[]): void {
     if (!this.#message) throw broken('The upstream ended its stream with no answer.');
-    for (const block of this.#blocks.values()) this.#close(block, pieces);
+    for (const block of this.#blocks.values()) this.#close(block, deltas);
     const refusal = refusalIn(this.#stop);
-    if (refusal !== undefined && !this.#hasText) this.#say(refusal, pieces);
+    if (refusal !== undefined && !this.#hasText) this.#say(refusal, deltas);
     const finish_reason = finishOf(this.#stop['stop_reason']) ?? 'stop';
-    pieces.push({ index: 0, finish_reason, ...metSequence(this.#stop) });
+    deltas.push({ index: 0, finish_reason, ...metSequence(this.#stop) });
     const usage = usageOf(this.#message.usage, this.#isRepeated);
-    if (usage) pieces.push({ usage });
+    if (usage) deltas.push({ usage });
   }
 }
 

@@ -21,7 +21,7 @@ export const invoke: ChatCodec = {
   decodeStream(call, upstream): StreamDecoder {
     const decoder = claude.decodeStream(call, upstream);
     return {
-      read(events, pieces) {
+      read(events, deltas) {
         for (const event of events) {
           refuseBroken(event);
           const exception = exceptionIn(event);
@@ -29,11 +29,11 @@ export const invoke: ChatCodec = {
             throw exceptionError(exception, event.data, upstream.provider);
           }
           // One at a time, so that the events before a broken one are not lost.
-          if (event.event === 'chunk' && decoder.read([chunkOf(event)], pieces)) return true;
+          if (event.event === 'chunk' && decoder.read([chunkOf(event)], deltas)) return true;
         }
         return false;
       },
-      end: (pieces) => decoder.end(pieces),
+      end: (deltas) => decoder.end(deltas),
     };
   },
   openFrames,

@@ -32,11 +32,11 @@ interface OpenReasoning {
 export function decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder {
   const stream = new ConverseStream(call, upstream);
   return {
-    read(events, pieces) {
-      for (const event of events) stream.read(event, pieces);
+    read(events, deltas) {
+      for (const event of events) stream.read(event, deltas);
       return false;
     },
-    end: (pieces) => stream.end(pieces),
+    end: (deltas) => stream.end(deltas),
   };
 }
 
@@ -56,7 +56,7 @@ class ConverseStream {
     this.#output_tool = outputTool(call, upstream);
   }
 
-  read(event: ServerSentEvent, pieces: ChatDelta[]): void {
+  read(event: ServerSentEvent, deltas: ChatDelta[]): void {
     refuseBroken(event);
     const exception = exceptionIn(event);
     if (exception !== undefined) {
@@ -64,30 +64,30 @@ class ConverseStream {
     }
     switch (event.event) {
       case 'contentBlockStart':
-        return this.#start(payloadOf(event), pieces);
+        return this.#start(payloadOf(event), deltas);
       case 'contentBlockDelta':
-        return this.#delta(payloadOf(event), pieces);
+        return this.#delta(payloadOf(event), deltas);
       case 'contentBlockStop':
-        return this.#stop(payloadOf(event)['contentBlockIndex'], pieces);
+        return this.#stop(payloadOf(event)['contentBlockIndex'], deltas);
       case 'messageStop':
         this.#reason = payloadOf(event)['stopReason'];
         return;
       case 'metadata': {
         const usage = usageOf(payloadOf(event)['usage']);
-        if (usage) pieces.push({ usage });
+        if (usage) deltas.push({ usage });
       }
     }
   }
 
-  end(pieces: ChatDelta[]): void {
-    for (const block of this.#tools.keys()) this.#stop(block, pieces);
+  end(deltas: ChatDelta[]): void {
+    for (const block of this.#tools.keys()) this.#stop(block, deltas);
     if (typeof this.#reason !== 'string') throw broken("The upstream's stream broke off.");
     const finish_reason = finishOf(this.#reason, this.#hasSpoken) ?? 'stop';
-    pieces.push({ index: 0, finish_reason });
+    deltas.push({ index: 0, finish_reason });
   }
 
   /** Only calls of tools have a beginning of their own. */
-  #start({ contentBlockIndex: block, start }: Payload, pieces: ChatDelta[]): void {
+  #start({ contentBlockIndex: block, start }: Payload, deltas: ChatDelta[]): void {
     const call = isRecord(start) ? clientCall(start['toolUse']) : undefined;
     if (!call) return;
     this.#hasSpoken = true;
@@ -99,57 +99,57 @@ class ConverseStream {
     this.#calls += 1;
     this.#tools.set(block, { index, hasInput: false });
     const called = { name: call.name, arguments: '' };
-    pieces.push({
+    deltas.push({
       index: 0,
       tool_calls: [{ index, id: call.id, type: 'function', function: called }],
     });
   }
 
-  #delta({ contentBlockIndex: block, delta }: Payload, pieces: ChatDelta[]): void {
+  #delta({ contentBlockIndex: block, delta }: Payload, deltas: ChatDelta[]): void {
     if (!isRecord(delta)) return;
     const { text, toolUse, reasoningContent } = delta;
-    if (typeof text === 'string') this.#say({ content: text }, pieces);
-    else if (isRecord(reasoningContent)) this.#think(block, reasoningContent, pieces);
+    if (typeof text === 'string') this.#say({ content: text }, deltas);
+    else if (isRecord(reasoningContent)) this.#think(block, reasoningContent, deltas);
     else if (isRecord(toolUse)) {
       const tool = this.#tools.get(block);
       const { input } = toolUse;
-      if (tool && typeof input === 'string' && input !== '') this.#input(tool, input, pieces);
+      if (tool && typeof input === 'string' && input !== '') this.#input(tool, input, deltas);
     }
   }
 
-  #say(piece: { content: string }, pieces: ChatDelta[]): void {
-    if (piece.content === '') return;
+  #say(delta: { content: string }, deltas: ChatDelta[]): void {
+    if (delta.content === '') return;
     this.#hasSpoken = true;
-    pieces.push({ index: 0, ...piece });
+    deltas.push({ index: 0, ...delta });
   }
 
-  #input(tool: OpenTool, input: string, pieces: ChatDelta[]): void {
+  #input(tool: OpenTool, input: string, deltas: ChatDelta[]): void {
     tool.hasInput = true;
     const { index } = tool;
-    if (index === undefined) this.#say({ content: input }, pieces);
-    else pieces.push({ index: 0, tool_calls: [{ index, function: { arguments: input } }] });
+    if (index === undefined) this.#say({ content: input }, deltas);
+    else deltas.push({ index: 0, tool_calls: [{ index, function: { arguments: input } }] });
   }
 
   /** Text at once; reasoning that must come back, once its signature has arrived. */
-  #think(block: unknown, reasoning: Payload, pieces: ChatDelta[]): void {
+  #think(block: unknown, reasoning: Payload, deltas: ChatDelta[]): void {
     const { text, signature, redactedContent: redacted } = reasoning;
     const open = this.#reasonings.get(block) ?? { index: this.#reasonings.size, text: '' };
     this.#reasonings.set(block, open);
     if (typeof text === 'string' && text !== '') {
       const isNext = open.text === '' && open.index > 0;
       open.text += text;
-      pieces.push({ index: 0, reasoning_content: isNext ? BETWEEN_THOUGHTS + text : text });
+      deltas.push({ index: 0, reasoning_content: isNext ? BETWEEN_THOUGHTS + text : text });
     }
     const part = { text: open.text, signature, redacted };
     const reasoning_details = detailsOf(part, open.index, this.#target);
-    if (reasoning_details.length > 0) pieces.push({ index: 0, reasoning_details });
+    if (reasoning_details.length > 0) deltas.push({ index: 0, reasoning_details });
   }
 
   /** A call without arguments has an empty object for them. */
-  #stop(block: unknown, pieces: ChatDelta[]): void {
+  #stop(block: unknown, deltas: ChatDelta[]): void {
     const tool = this.#tools.get(block);
     this.#tools.delete(block);
-    if (tool && !tool.hasInput) this.#input(tool, '{}', pieces);
+    if (tool && !tool.hasInput) this.#input(tool, '{}', deltas);
   }
 }
 

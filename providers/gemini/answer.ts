@@ -47,7 +47,7 @@ const FINISH: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The pieces of one body or event, the last of them its usage. Throws `UpstreamError` for an error,
+ * The deltas of one body or event, the last of them its usage. Throws `UpstreamError` for an error,
  * and for a prompt that was refused, which has no candidates.
  */
 export function readEvent(body: unknown, choices: Choices, provider: Provider): ChatDelta[] {
@@ -60,9 +60,9 @@ export function readEvent(body: unknown, choices: Choices, provider: Provider): 
     const words = `The upstream refused the prompt (${blocked}).`;
     throw new UpstreamError('policy', reason === undefined ? words : `${words} ${reason}`);
   }
-  const pieces = candidates.map((candidate, at) => readCandidate(candidate, at, choices));
+  const deltas = candidates.map((candidate, at) => readCandidate(candidate, at, choices));
   const usage = usageIn(event);
-  return usage ? [...pieces, { usage }] : pieces;
+  return usage ? [...deltas, { usage }] : deltas;
 }
 
 function readCandidate(candidate: Fields, at: number, choices: Choices): ChatDelta {
@@ -75,11 +75,11 @@ function readCandidate(candidate: Fields, at: number, choices: Choices): ChatDel
   };
   choices.set(index, choice);
   choice.finish = textIn(candidate, 'finishReason') ?? choice.finish;
-  const piece: ChatDelta = { index };
-  for (const part of listIn(objectIn(candidate, 'content'), 'parts')) readPart(part, choice, piece);
+  const delta: ChatDelta = { index };
+  for (const part of listIn(objectIn(candidate, 'content'), 'parts')) readPart(part, choice, delta);
   const logprobs = logprobsIn(candidate);
-  if (logprobs) piece.logprobs = logprobs;
-  return piece;
+  if (logprobs) delta.logprobs = logprobs;
+  return delta;
 }
 
 function isIndex(value: unknown): value is number {
@@ -87,19 +87,19 @@ function isIndex(value: unknown): value is number {
 }
 
 /** Adds a part to the delta. Parts of the upstream's own tools are neither text nor calls. */
-function readPart(part: Fields, choice: Choice, piece: ChatDelta): void {
+function readPart(part: Fields, choice: Choice, delta: ChatDelta): void {
   const { text, thought, functionCall, thoughtSignature: signature } = part;
   if (typeof text === 'string') {
     if (text !== '') choice.hasSpoken = true;
     if (text !== '' && thought === true)
-      piece.reasoning_content = (piece.reasoning_content ?? '') + text;
-    else if (text !== '') piece.content = (piece.content ?? '') + text;
+      delta.reasoning_content = (delta.reasoning_content ?? '') + text;
+    else if (text !== '') delta.content = (delta.content ?? '') + text;
     if (typeof signature === 'string') {
-      (piece.reasoning_details ??= []).push(detailOf(signature, choice));
+      (delta.reasoning_details ??= []).push(detailOf(signature, choice));
     }
   } else if (isRecord(functionCall)) {
     const completed = readCall(functionCall, signature, choice.calls);
-    if (completed.length > 0) (piece.tool_calls ??= []).push(...completed);
+    if (completed.length > 0) (delta.tool_calls ??= []).push(...completed);
     if (choice.calls.count > 0) choice.hasSpoken = true;
   } else if (Object.keys(part).some((name) => name !== 'thoughtSignature')) choice.hasSpoken = true;
 }
@@ -141,22 +141,22 @@ export function endings(choices: Choices, mustEnd: boolean): Map<number, string 
 export function decode(body: unknown, _: ChatCall, { provider }: Upstream): ChatReply {
   const choices: Choices = new Map();
   const events: unknown[] = Array.isArray(body) && body.length > 0 ? body : [body];
-  const pieces = events.flatMap((event) => readEvent(event, choices, provider));
-  pieces.push(...lastCalls(choices));
+  const deltas = events.flatMap((event) => readEvent(event, choices, provider));
+  deltas.push(...lastCalls(choices));
   const ends = endings(choices, false);
-  const usage = pieces.findLast((piece) => piece.usage !== undefined)?.usage;
+  const usage = deltas.findLast((delta) => delta.usage !== undefined)?.usage;
   const read = [...ends].map(([index, finish_reason]) => {
-    return { ...joined(pieces.filter((piece) => piece.index === index)), index, finish_reason };
+    return { ...joined(deltas.filter((delta) => delta.index === index)), index, finish_reason };
   });
   return { choices: read.sort((a, b) => a.index - b.index), usage };
 }
 
-function joined(pieces: readonly ChatDelta[]): Omit<ChatChoice, 'index' | 'finish_reason'> {
-  const content = pieces.map((piece) => piece.content ?? '').join('');
-  const reasoning_content = pieces.map((piece) => piece.reasoning_content ?? '').join('');
-  const reasoning_details = pieces.flatMap((piece) => piece.reasoning_details ?? []);
-  const tool_calls = pieces.flatMap((piece) => piece.tool_calls ?? []).map(wholeCall);
-  const logprobs = pieces.findLast((piece) => piece.logprobs !== undefined)?.logprobs;
+function joined(deltas: readonly ChatDelta[]): Omit<ChatChoice, 'index' | 'finish_reason'> {
+  const content = deltas.map((delta) => delta.content ?? '').join('');
+  const reasoning_content = deltas.map((delta) => delta.reasoning_content ?? '').join('');
+  const reasoning_details = deltas.flatMap((delta) => delta.reasoning_details ?? []);
+  const tool_calls = deltas.flatMap((delta) => delta.tool_calls ?? []).map(wholeCall);
+  const logprobs = deltas.findLast((delta) => delta.logprobs !== undefined)?.logprobs;
   return {
     content: content === '' && tool_calls.length > 0 ? null : content,
     ...(reasoning_content !== '' && { reasoning_content }),

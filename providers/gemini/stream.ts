@@ -12,32 +12,32 @@ export function decodeStream(_: ChatCall, { provider }: Upstream): StreamDecoder
   const choices: Choices = new Map();
   /** Held back: usage alone would count as the beginning of an answer. */
   let usage: unknown;
-  const readData = (text: string, pieces: ChatDelta[]): void => {
-    for (const piece of readEvent(parse(text), choices, provider)) {
-      if (piece.usage !== undefined) usage = piece.usage;
-      else if (Object.keys(piece).length > 1) pieces.push(piece);
+  const readData = (text: string, deltas: ChatDelta[]): void => {
+    for (const delta of readEvent(parse(text), choices, provider)) {
+      if (delta.usage !== undefined) usage = delta.usage;
+      else if (Object.keys(delta).length > 1) deltas.push(delta);
     }
     if (usage === undefined || ![...choices.values()].some((choice) => choice.hasSpoken)) return;
-    pieces.push({ usage });
+    deltas.push({ usage });
     usage = undefined;
   };
   return {
-    read(events, pieces) {
+    read(events, deltas) {
       for (const { event, data } of events) {
         // An error may come without `data:`, as bare JSON.
         if (event === 'error') throw classifyErrorInside(data, provider);
         const text = data.trim();
-        if (text !== '' && text !== '[DONE]') readData(text, pieces);
+        if (text !== '' && text !== '[DONE]') readData(text, deltas);
       }
       return false;
     },
-    end(pieces) {
+    end(deltas) {
       const ends = endings(choices, true);
-      pieces.push(...lastCalls(choices));
+      deltas.push(...lastCalls(choices));
       for (const [index, finish_reason] of ends) {
-        if (finish_reason !== null) pieces.push({ index, finish_reason });
+        if (finish_reason !== null) deltas.push({ index, finish_reason });
       }
-      if (usage !== undefined) pieces.push({ usage });
+      if (usage !== undefined) deltas.push({ usage });
     },
   };
 }

@@ -45,8 +45,8 @@ export function decodeStream(call: ChatCall, { provider }: Upstream): StreamDeco
   const reads_tags = hasThinkTags(call, provider.wire);
   const stream: Stream = { choices: new Map(), echo: newEcho(), provider, reads_tags };
   return {
-    read: (packet, pieces) => readPacket(packet, stream, pieces),
-    end: (pieces) => void pieces.push(...closing(stream.choices, false)),
+    read: (packet, deltas) => readPacket(packet, stream, deltas),
+    end: (deltas) => void deltas.push(...closing(stream.choices, false)),
   };
 }
 
@@ -54,31 +54,31 @@ export function decodeStream(call: ChatCall, { provider }: Upstream): StreamDeco
 function readPacket(
   packet: readonly ServerSentEvent[],
   stream: Stream,
-  pieces: ChatDelta[],
+  deltas: ChatDelta[],
 ): boolean {
   for (const { event, data } of packet) {
     if (event === 'error') throw classifyErrorInside(data, stream.provider);
     const text = data.trim();
     if (text === '[DONE]') {
-      pieces.push(...closing(stream.choices, true));
+      deltas.push(...closing(stream.choices, true));
       return true;
     }
-    if (text !== '') readChunk(text, stream, pieces);
+    if (text !== '') readChunk(text, stream, deltas);
   }
   return false;
 }
 
-function readChunk(data: string, stream: Stream, pieces: ChatDelta[]): void {
+function readChunk(data: string, stream: Stream, deltas: ChatDelta[]): void {
   const { echo } = stream;
   const content = echoed(echo, data);
   if (content !== undefined) {
-    pieces.push({ content, index: echo.index });
+    deltas.push({ content, index: echo.index });
     return;
   }
-  const deltas = readWhole(data, stream);
-  for (const piece of deltas) pieces.push(piece);
-  const index = deltas[0]?.index ?? 0;
-  const text = textAlone(deltas);
+  const read = readWhole(data, stream);
+  for (const delta of read) deltas.push(delta);
+  const index = read[0]?.index ?? 0;
+  const text = textAlone(read);
   // A text that may still contain reasoning cannot use the fast path.
   const { phase = 'outside' } = stream.choices.get(index)?.think ?? {};
   if (text === undefined || phase !== 'outside') return;
@@ -88,21 +88,21 @@ function readChunk(data: string, stream: Stream, pieces: ChatDelta[]): void {
 
 function readWhole(data: string, stream: Stream): ChatDelta[] {
   const { provider } = stream;
-  const pieces: ChatDelta[] = [];
+  const deltas: ChatDelta[] = [];
   const chunk = checked(parse(data), provider);
   for (const choice of recordsIn(chunk['choices'])) {
-    const piece = readChoice(choice, stream);
-    if (piece) pieces.push(piece);
+    const delta = readChoice(choice, stream);
+    if (delta) deltas.push(delta);
   }
   const usage = usageIn(chunk, provider.wire);
-  if (usage) pieces.push({ usage });
-  return pieces;
+  if (usage) deltas.push({ usage });
+  return deltas;
 }
 
-/** The text of pieces that are one text and nothing more. */
-function textAlone([piece, ...more]: readonly ChatDelta[]): string | undefined {
-  if (!piece || more.length > 0 || Object.keys(piece).length !== 2) return undefined;
-  return piece.index === undefined ? undefined : piece.content;
+/** The text of deltas that are one text and nothing more. */
+function textAlone([delta, ...more]: readonly ChatDelta[]): string | undefined {
+  if (!delta || more.length > 0 || Object.keys(delta).length !== 2) return undefined;
+  return delta.index === undefined ? undefined : delta.content;
 }
 
 function parse(data: string): unknown {
@@ -119,18 +119,18 @@ function readChoice(
   { choices, provider, reads_tags }: Stream,
 ): ChatDelta | undefined {
   const finish = finishOf(chunk, provider);
-  const [delta] = recordsIn([chunk['delta']]);
-  if (!delta && finish === null) return undefined;
+  const [raw] = recordsIn([chunk['delta']]);
+  if (!raw && finish === null) return undefined;
   const index = isIndex(chunk['index']) ? chunk['index'] : 0;
   const choice = choices.get(index) ?? newChoice(reads_tags);
   choices.set(index, choice);
   if (finish !== null) choice.finish = finish;
-  const piece = delta ? readDelta(delta, choice) : {};
-  if (chunk['logprobs'] != null) piece.logprobs = chunk['logprobs'];
-  if (Object.keys(piece).length === 0) return undefined;
+  const delta = raw ? readDelta(raw, choice) : {};
+  if (chunk['logprobs'] != null) delta.logprobs = chunk['logprobs'];
+  if (Object.keys(delta).length === 0) return undefined;
   choice.hasSpoken = true;
-  piece.index = index;
-  return piece;
+  delta.index = index;
+  return delta;
 }
 
 function newChoice(reads_tags: boolean): Choice {
@@ -138,22 +138,22 @@ function newChoice(reads_tags: boolean): Choice {
   return { calls: [], think, finish: undefined, hasSpoken: false };
 }
 
-function readDelta(delta: Record<string, unknown>, choice: Choice): ChatDelta {
-  const spoken = spokenIn(delta);
+function readDelta(raw: Record<string, unknown>, choice: Choice): ChatDelta {
+  const spoken = spokenIn(raw);
   if (choice.think && spoken.content) {
     const split = splitThink(choice.think, spoken.content, false);
     spoken.content = split.content;
     spoken.reasoning += split.reasoning;
   }
-  const tool_calls = delta['tool_calls'] ? fragmentsIn(delta['tool_calls'], choice.calls) : [];
-  const piece: ChatDelta = {};
-  if (spoken.content) piece.content = spoken.content;
-  if (spoken.content && spoken.is_refusal) piece.is_refusal = true;
-  if (spoken.reasoning) piece.reasoning_content = spoken.reasoning;
-  const details = [...detailsIn(delta['reasoning_details']), ...signatureDetail(delta)];
-  if (details.length > 0) piece.reasoning_details = details;
-  if (tool_calls.length > 0) piece.tool_calls = tool_calls;
-  return piece;
+  const tool_calls = raw['tool_calls'] ? fragmentsIn(raw['tool_calls'], choice.calls) : [];
+  const delta: ChatDelta = {};
+  if (spoken.content) delta.content = spoken.content;
+  if (spoken.content && spoken.is_refusal) delta.is_refusal = true;
+  if (spoken.reasoning) delta.reasoning_content = spoken.reasoning;
+  const details = [...detailsIn(raw['reasoning_details']), ...signatureDetail(raw)];
+  if (details.length > 0) delta.reasoning_details = details;
+  if (tool_calls.length > 0) delta.tool_calls = tool_calls;
+  return delta;
 }
 
 /** The last deltas of a stream. Throws if it ended without marking its end. */

@@ -9,7 +9,7 @@ import { compileOwnSchema, compileShippedSchema } from '../http/request-body.js'
 import { MODALITIES } from '../modalities/index.js';
 import { formatOf, type Modality } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
-import type { Sending, Work } from '../pipeline/work.js';
+import type { SendContext, Work } from '../pipeline/work.js';
 import { begunTask } from '../store/tasks/task-rows.js';
 import type { TaskStore } from '../store/tasks/task-types.js';
 import { checkBody } from '../stages/validate.js';
@@ -148,8 +148,8 @@ async function preview(
 function sendingOf(
   network: Network,
   configuration: Configuration,
-  client: Sending['client'],
-): Sending {
+  client: SendContext['client'],
+): SendContext {
   const done = (): Promise<void> => Promise.resolve();
   const tasks: Pick<TaskStore, 'begin' | 'retarget'> = {
     begin: (intent) => Promise.resolve(begunTask(intent, Date.now())),
@@ -167,7 +167,7 @@ function sendingOf(
     request_id: 'preview',
     endpoint: undefined,
     caller: { key_id: '', account_id: '', models: undefined },
-    hold: hold as unknown as Sending['hold'],
+    hold: hold as unknown as SendContext['hold'],
     client,
     notes: new RequestNotes(),
     services: services as unknown as Services,

@@ -3,11 +3,11 @@ import { ClientDisconnected } from '../http/client-connection.js';
 import { upstreamFault } from '../telemetry/plain-error.js';
 import { isRetryable, toClientError } from '../upstream/to-client-error.js';
 import type { UpstreamAttempt } from '../core/request-record.js';
-import type { Answer, Sending, Work } from './work.js';
+import type { Answer, SendContext, Work } from './work.js';
 
 /** The answer of the first upstream that gives one. Throws as `askEach` does. */
-export function withFallback(work: Work, sending: Sending): Promise<Answer> {
-  return work.abandon ? askOrAbandon(work, sending) : askEach(work, sending);
+export function withFallback(work: Work, context: SendContext): Promise<Answer> {
+  return work.abandon ? askOrAbandon(work, context) : askEach(work, context);
 }
 
 /**
@@ -15,8 +15,8 @@ export function withFallback(work: Work, sending: Sending): Promise<Answer> {
  * only place that retries: each upstream may speak another format, so the call is encoded anew.
  * Throws `GatewayError` if none answers, `ClientDisconnected` if the client has disconnected.
  */
-async function askEach(work: Work, sending: Sending): Promise<Answer> {
-  const { request_id, client, notes, services } = sending;
+async function askEach(work: Work, context: SendContext): Promise<Answer> {
+  const { request_id, client, notes, services } = context;
   const { log, health } = services;
   let failed: UpstreamError | undefined;
   let reported: UpstreamAttempt | undefined;
@@ -25,7 +25,7 @@ async function askEach(work: Work, sending: Sending): Promise<Answer> {
     const { name } = upstream.provider;
     notes.attemptStarted(upstream);
     try {
-      const answer = await work.send(upstream, sending);
+      const answer = await work.send(upstream, context);
       notes.attemptEnded();
       // A stream has only begun: its delivery reports to `health` how it ends.
       if (!('streams' in answer && answer.streams)) health.answered(name);
@@ -51,11 +51,11 @@ async function askEach(work: Work, sending: Sending): Promise<Answer> {
 }
 
 /** Like `askEach`. If it fails, undoes what the work began before an upstream answered. */
-async function askOrAbandon(work: Work, sending: Sending): Promise<Answer> {
+async function askOrAbandon(work: Work, context: SendContext): Promise<Answer> {
   try {
-    return await askEach(work, sending);
+    return await askEach(work, context);
   } catch (error) {
-    await work.abandon?.(error, sending);
+    await work.abandon?.(error, context);
     throw error;
   }
 }

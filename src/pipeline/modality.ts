@@ -168,7 +168,7 @@ export interface SampleCall {
 }
 
 /** The services for a call that the gateway makes for itself: no account, no hold, no store. */
-export interface Probing {
+export interface ProbeContext {
   configuration: Configuration;
   network: Network;
   client: ClientConnection;
@@ -206,7 +206,7 @@ export interface Modality {
    * Sends the cheapest possible request to an upstream and resolves with its bill. Absent if even
    * that is expensive. Throws `UpstreamError` if the upstream fails.
    */
-  readonly probe?: (model: Model, upstream: Upstream, probing: Probing) => Promise<Bill>;
+  readonly probe?: (model: Model, upstream: Upstream, context: ProbeContext) => Promise<Bill>;
   /** Its title and example prompts in the playground; absent if the playground cannot call it. */
   readonly playground?: { title: string; ideas: readonly string[] };
 }

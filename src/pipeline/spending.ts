@@ -51,8 +51,8 @@ export function spendingOperation({
       const caller = fact(state, 'caller');
       const hold = fact(state, 'hold');
       const notes = state.notes ?? new RequestNotes();
-      const sending = { request_id, endpoint, caller, hold, client, notes, services };
-      return withFallback(fact(state, 'work'), sending);
+      const context = { request_id, endpoint, caller, hold, client, notes, services };
+      return withFallback(fact(state, 'work'), context);
     },
   };
 }

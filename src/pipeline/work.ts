@@ -37,7 +37,7 @@ export interface FreeAnswer {
 export type Answer = PaidAnswer | FreeAnswer;
 
 /** The services that a call to an upstream uses. */
-export interface Sending {
+export interface SendContext {
   request_id: string;
   /** The name of the endpoint. */
   endpoint: string | undefined;
@@ -76,14 +76,14 @@ export interface Work {
   /** The max cost in nano-dollars, at the most expensive of its upstreams. */
   maxCost(): bigint;
   /** Calls one upstream, once. Throws `UpstreamError` if the upstream fails. */
-  send(upstream: Upstream, sending: Sending): Promise<Answer>;
+  send(upstream: Upstream, context: SendContext): Promise<Answer>;
   /**
    * Names of the fields that one upstream does not accept, beside `ignored`, without a call. Throws
    * `UpstreamError` if it cannot take the request.
    */
   leftOutBy?(upstream: Upstream): readonly string[];
   /** Undoes what `send` began. Called if no upstream answered. */
-  abandon?(error: unknown, sending: Sending): Promise<void>;
+  abandon?(error: unknown, context: SendContext): Promise<void>;
 }
 
 /** The task that a path names, and the index of one of its contents. */

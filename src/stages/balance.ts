@@ -65,8 +65,8 @@ function holdFor(ctx: Context, services: Services): Hold {
   const max_cost = fact(state, 'work').maxCost();
   const { account_id } = fact(state, 'caller');
   const amount = max_cost === 0n ? null : max_cost;
-  const repeatable = idempotentRequestOf(ctx.req, state, services);
-  return new Hold(services, state.request_id, account_id, amount, repeatable);
+  const idempotent = idempotentRequestOf(ctx.req, state, services);
+  return new Hold(services, state.request_id, account_id, amount, idempotent);
 }
 
 /** How often a smaller hold is tried, as other requests take and release holds meanwhile. */
@@ -196,9 +196,9 @@ function fingerprint({ method, url = '' }: IncomingMessage, state: State): strin
  * stored response if it is a repetition. Throws `GatewayError` if another request has the key.
  */
 export async function beginOrReplay(
-  repeatable: IdempotentRequest,
+  idempotent: IdempotentRequest,
 ): Promise<StoredResponse | undefined> {
-  const begun = await repeatable.begin();
+  const begun = await idempotent.begin();
   switch (begun.is) {
     case 'new':
       return undefined;

@@ -77,7 +77,7 @@ export interface Heard {
   calls: { id: string; name: string; arguments: string }[];
   finish: string | undefined;
   usage: unknown;
-  pieces: ChatDelta[];
+  deltas: ChatDelta[];
   error: unknown;
 }
 
@@ -85,25 +85,25 @@ export interface Heard {
 export function heard(packets: readonly Uint8Array[]): Heard {
   const decoder = chat.decodeStream(CALL, upstreamAt(providerAt('http://fake.invalid')));
   const reader = new EventReader({ event_bytes: 1_000_000, stream_bytes: 1_000_000 });
-  const pieces: ChatDelta[] = [];
+  const deltas: ChatDelta[] = [];
   let error: unknown;
   try {
-    for (const packet of packets) decoder.read(reader.read(packet), pieces);
-    if (!decoder.read(reader.finish(), pieces)) decoder.end(pieces);
+    for (const packet of packets) decoder.read(reader.read(packet), deltas);
+    if (!decoder.read(reader.finish(), deltas)) decoder.end(deltas);
   } catch (thrown) {
     error = thrown;
   }
-  const calls = pieces.flatMap((piece) => piece.tool_calls ?? []);
+  const calls = deltas.flatMap((delta) => delta.tool_calls ?? []);
   return {
-    content: pieces.map((piece) => piece.content ?? '').join(''),
-    reasoning: pieces.map((piece) => piece.reasoning_content ?? '').join(''),
-    details: pieces.flatMap((piece) => piece.reasoning_details ?? []),
+    content: deltas.map((delta) => delta.content ?? '').join(''),
+    reasoning: deltas.map((delta) => delta.reasoning_content ?? '').join(''),
+    details: deltas.flatMap((delta) => delta.reasoning_details ?? []),
     calls: calls.map(({ id = '', function: { name = '', arguments: args = '' } }) => {
       return { id, name, arguments: args };
     }),
-    finish: pieces.findLast((piece) => piece.finish_reason !== undefined)?.finish_reason,
-    usage: pieces.findLast((piece) => piece.usage !== undefined)?.usage,
-    pieces,
+    finish: deltas.findLast((delta) => delta.finish_reason !== undefined)?.finish_reason,
+    usage: deltas.findLast((delta) => delta.usage !== undefined)?.usage,
+    deltas,
     error,
   };
 }

@@ -66,14 +66,14 @@ describe('the simulator', () => {
     const call = { ...CALL, ...change, stream: true };
     const decoder = chat.decodeStream(call, upstreamAt(to));
     const reader = new DeltaReader((await send(call, to)).body, new EventReader(LIMITS), decoder);
-    const pieces: ChatDelta[] = [];
-    for (let batch; (batch = await reader.next());) pieces.push(...batch);
-    return pieces;
+    const deltas: ChatDelta[] = [];
+    for (let batch; (batch = await reader.next());) deltas.push(...batch);
+    return deltas;
   }
 
   const text = (reply: ChatReply, at = 0): string => reply.choices[at]?.content ?? '';
-  const streamed = (pieces: ChatDelta[], at = 0): string =>
-    pieces.map(({ index, content }) => (index === at ? (content ?? '') : '')).join('');
+  const streamed = (deltas: ChatDelta[], at = 0): string =>
+    deltas.map(({ index, content }) => (index === at ? (content ?? '') : '')).join('');
 
   it('says a few sentences, the same to the same request', async () => {
     const first = await ask();
@@ -86,11 +86,11 @@ describe('the simulator', () => {
 
   it('streams what it says whole, word by word, with the same usage', async () => {
     const whole = await ask();
-    const pieces = await stream();
-    expect(streamed(pieces)).to.equal(text(whole));
-    expect(pieces.filter(({ content }) => content !== undefined)).to.have.length.above(20);
-    expect(pieces.find(({ usage }) => usage)?.usage).to.deep.equal(whole.usage);
-    expect(pieces.at(-1)).to.deep.equal({ index: 0, finish_reason: 'stop' });
+    const deltas = await stream();
+    expect(streamed(deltas)).to.equal(text(whole));
+    expect(deltas.filter(({ content }) => content !== undefined)).to.have.length.above(20);
+    expect(deltas.find(({ usage }) => usage)?.usage).to.deep.equal(whole.usage);
+    expect(deltas.at(-1)).to.deep.equal({ index: 0, finish_reason: 'stop' });
   });
 
   it('sends no usage in a stream that does not ask for it', async () => {
@@ -129,8 +129,8 @@ describe('the simulator', () => {
     const reply = await ask({ n: 3, max_tokens: 5 });
     expect(new Set([0, 1, 2].map((at) => text(reply, at))).size).to.equal(3);
     expect(reply.usage).to.deep.include({ completion_tokens: 15 });
-    const pieces = await stream({ n: 3, max_tokens: 5 });
-    expect([0, 1, 2].map((at) => streamed(pieces, at))).to.deep.equal(
+    const deltas = await stream({ n: 3, max_tokens: 5 });
+    expect([0, 1, 2].map((at) => streamed(deltas, at))).to.deep.equal(
       [0, 1, 2].map((at) => text(reply, at)),
     );
   });
@@ -149,8 +149,8 @@ describe('the simulator', () => {
     expect(call?.function.name).to.equal('get_weather');
     const args: unknown = JSON.parse(call?.function.arguments ?? '');
     expect(args).to.deep.equal({ city: 'example', unit: 'C', days: 3, where: { x: 1 } });
-    const pieces = await stream(ASKING);
-    const fragments = pieces.flatMap(({ tool_calls }) => tool_calls ?? []);
+    const deltas = await stream(ASKING);
+    const fragments = deltas.flatMap(({ tool_calls }) => tool_calls ?? []);
     expect(fragments.map((part) => part.function.arguments).join('')).to.equal(
       call?.function.arguments,
     );

@@ -86,11 +86,11 @@ describe('Claude on Vertex AI', () => {
     it(`streams as the Messages API does, ${way}`, () => {
       const decoder = chat.decodeStream(call(true), at);
       const reader = new EventReader({ event_bytes: 100_000, stream_bytes: 100_000 });
-      const pieces: ChatDelta[] = [];
-      const isOver = packets.some((packet) => decoder.read(reader.read(packet), pieces));
+      const deltas: ChatDelta[] = [];
+      const isOver = packets.some((packet) => decoder.read(reader.read(packet), deltas));
       expect(isOver).to.equal(true);
-      expect(pieces.map(({ content = '' }) => content).join('')).to.equal('Grüße 🌍');
-      const { usage } = pieces.findLast((piece) => piece.usage !== undefined) ?? {};
+      expect(deltas.map(({ content = '' }) => content).join('')).to.equal('Grüße 🌍');
+      const { usage } = deltas.findLast((delta) => delta.usage !== undefined) ?? {};
       expect(usage).to.deep.include({ prompt_tokens: 8, completion_tokens: 3 });
     });
   }

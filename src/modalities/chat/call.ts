@@ -55,7 +55,7 @@ export interface ChatWork {
 }
 
 /** The fields of every answer and chunk of one completion. `created` is in Unix seconds. */
-export interface Heading {
+export interface AnswerHead {
   id: string;
   created: number;
   model: string;
@@ -64,7 +64,7 @@ export interface Heading {
 }
 
 /** The parts of an upstream's answer that the client sees. */
-export interface Shown {
+export interface VisibleParts {
   /** The number of choices asked for; further ones are dropped. */
   choices: number;
   tools: boolean;
@@ -73,14 +73,14 @@ export interface Shown {
 }
 
 /** The upstream that answers, and the names of the fields that it does not accept. */
-export interface Made {
+export interface ChatAnswerBase {
   upstream: Upstream;
-  heading: Heading;
+  head: AnswerHead;
   ignored: readonly string[] | undefined;
 }
 
 /** A whole answer of one upstream. */
-export interface ChatAnswer extends Made {
+export interface ChatAnswer extends ChatAnswerBase {
   kind: 'chat';
   reply: ChatReply;
   /** The reasoning that the client does not see. */
@@ -88,11 +88,11 @@ export interface ChatAnswer extends Made {
 }
 
 /** A stream whose first deltas have arrived, so that its upstream is known to answer. */
-export interface ChatStream extends Made {
+export interface ChatStream extends ChatAnswerBase {
   kind: 'chat-stream';
   first: readonly ChatDelta[];
   rest: DeltaSource;
-  shown: Shown;
+  visible: VisibleParts;
   client: ClientConnection;
 }
 
@@ -105,8 +105,8 @@ export interface Limits {
 export interface ChatAttempt {
   call: ChatCall;
   upstream: Upstream;
-  heading: Heading;
-  shown: Shown;
+  head: AnswerHead;
+  visible: VisibleParts;
   limits: Limits;
   client: ClientConnection;
 }

@@ -89,11 +89,11 @@ export interface ToolCallFragment {
   function: { name?: string; arguments?: string };
 }
 
-/** A piece of a streamed answer: new text of one choice, the end of one, or usage seen so far. */
+/** A delta of a streamed answer: new text of one choice, the end of one, or usage seen so far. */
 export interface ChatDelta {
   index?: number;
   content?: string;
-  /** As in `ChatChoice`, of this piece's content. */
+  /** As in `ChatChoice`, of the content of this delta. */
   is_refusal?: true;
   reasoning_content?: string;
   reasoning_details?: ReasoningDetail[];
@@ -142,12 +142,12 @@ export interface StreamFrames {
 /** Decodes the events of one stream, packet by packet. Throws `UpstreamError`. */
 export interface StreamDecoder {
   /**
-   * Adds the deltas of a packet to `pieces`, including those before an error that it throws.
+   * Adds the deltas of a packet to `deltas`, including those before an error that it throws.
    * Returns true once the stream has marked its end.
    */
-  read(events: readonly ServerSentEvent[], pieces: ChatDelta[]): boolean;
+  read(events: readonly ServerSentEvent[], deltas: ChatDelta[]): boolean;
   /** Called when the bytes have ended. Throws unless the answer is complete. */
-  end(pieces: ChatDelta[]): void;
+  end(deltas: ChatDelta[]): void;
 }
 
 /** Whether an adapter's export is a chat codec. */

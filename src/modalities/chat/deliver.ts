@@ -5,7 +5,7 @@ import { NO_TOKENS } from '../../core/usage.js';
 import { publicError, shownError } from '../../pipeline/public-error.js';
 import type { Services } from '../../pipeline/services.js';
 import type { RequestNotes } from '../../pipeline/request-notes.js';
-import type { Sending, Settle } from '../../pipeline/work.js';
+import type { SendContext, Settle } from '../../pipeline/work.js';
 import { toClientError } from '../../upstream/to-client-error.js';
 import { billFromUsage, estimatedBill, type Terms } from './price.js';
 import type { ChatStreamWriter } from './formats/format.js';
@@ -28,7 +28,7 @@ export async function deliverStream(
   writer: ChatStreamWriter,
   terms: Terms,
   settle: Settle,
-  { request_id, client, notes, services }: Sending,
+  { request_id, client, notes, services }: SendContext,
 ): Promise<Bill> {
   const { keep_alive_ms, limits } = services.configuration;
   const { content_type = EVENTS, keep_alive } = writer.wire ?? {};
@@ -124,18 +124,18 @@ export async function pipeStream(
   let hasLeft = false;
   const maxBytes = (): number =>
     client.on_disconnect === 'linger' ? limits.linger_bytes : limits.drain_bytes;
-  const take = (pieces: readonly ChatDelta[]): Promise<void> | undefined => {
+  const take = (deltas: readonly ChatDelta[]): Promise<void> | undefined => {
     if (!client.disconnected) {
-      const text = writer.frame(pieces);
+      const text = writer.frame(deltas);
       if (notes?.first_token_ms === null && writer.hasSpoken) notes.firstOutput();
-      if (!writer.shows_reasoning) unseen += reasoningIn(pieces);
+      if (!writer.shows_reasoning) unseen += reasoningIn(deltas);
       const hasBegun = writer.hasSpoken || unseen !== '';
       if (hasBegun && client.on_disconnect === 'abort') client.on_disconnect = 'linger';
       return text ? sink.write(text) : undefined;
     }
-    writer.noteUsage(pieces);
-    bytes += weight(pieces);
-    if (client.on_disconnect !== 'abort') unseen += textIn(pieces);
+    writer.noteUsage(deltas);
+    bytes += weight(deltas);
+    if (client.on_disconnect !== 'abort') unseen += textIn(deltas);
     if (client.on_disconnect !== 'abort' && bytes <= maxBytes()) return undefined;
     hasLeft = true;
     rest.leave();
@@ -150,16 +150,16 @@ export async function pipeStream(
   }
 }
 
-function reasoningIn(pieces: readonly ChatDelta[]): string {
+function reasoningIn(deltas: readonly ChatDelta[]): string {
   let text = '';
-  for (const { reasoning_content } of pieces) text += reasoning_content ?? '';
+  for (const { reasoning_content } of deltas) text += reasoning_content ?? '';
   return text;
 }
 
 /** All the text of deltas: content, reasoning and tool calls. */
-function textIn(pieces: readonly ChatDelta[]): string {
+function textIn(deltas: readonly ChatDelta[]): string {
   let text = '';
-  for (const { content = '', reasoning_content = '', tool_calls = [] } of pieces) {
+  for (const { content = '', reasoning_content = '', tool_calls = [] } of deltas) {
     text += content + reasoning_content;
     for (const { function: called } of tool_calls) {
       text += (called.name ?? '') + (called.arguments ?? '');
@@ -169,6 +169,6 @@ function textIn(pieces: readonly ChatDelta[]): string {
 }
 
 /** About the bytes of deltas of any kind. */
-function weight(pieces: readonly ChatDelta[]): number {
-  return JSON.stringify(pieces).length;
+function weight(deltas: readonly ChatDelta[]): number {
+  return JSON.stringify(deltas).length;
 }

@@ -1,7 +1,7 @@
 import { AnswerBody } from '../../upstream/answer-body.js';
 import type { ChatDelta, StreamDecoder, StreamFrames } from './codec.js';
 
-export type DeltaConsumer = (pieces: readonly ChatDelta[]) => Promise<void> | undefined;
+export type DeltaConsumer = (deltas: readonly ChatDelta[]) => Promise<void> | undefined;
 
 /** A source of the deltas of a stream, packet by packet. */
 export interface DeltaSource {
@@ -39,10 +39,10 @@ export class DeltaReader implements DeltaSource {
   async next(): Promise<readonly ChatDelta[] | undefined> {
     while (this.#state === 'open') {
       const packet = await this.#packets.next();
-      const pieces: ChatDelta[] = [];
-      this.#decode(packet.done ? undefined : packet.value, pieces);
+      const deltas: ChatDelta[] = [];
+      this.#decode(packet.done ? undefined : packet.value, deltas);
       // The deltas before an error in the same packet are valid.
-      if (pieces.length > 0) return pieces;
+      if (deltas.length > 0) return deltas;
     }
     if (this.#state === 'over') return undefined;
     this.#state = 'over';
@@ -53,13 +53,13 @@ export class DeltaReader implements DeltaSource {
     const packets = this.#packets;
     if (this.#state === 'open' && packets instanceof AnswerBody) {
       await packets.each((packet) => {
-        const pieces: ChatDelta[] = [];
-        this.#decode(packet, pieces);
-        return pieces.length > 0 ? take(pieces) : undefined;
+        const deltas: ChatDelta[] = [];
+        this.#decode(packet, deltas);
+        return deltas.length > 0 ? take(deltas) : undefined;
       });
     }
     // The deltas after the last packet, or all packets of another kind of body.
-    for (let pieces = await this.next(); pieces; pieces = await this.next()) await take(pieces);
+    for (let deltas = await this.next(); deltas; deltas = await this.next()) await take(deltas);
   }
 
   leave(): void {
@@ -68,10 +68,10 @@ export class DeltaReader implements DeltaSource {
     this.#packets.return?.().catch(() => undefined);
   }
 
-  #decode(packet: Uint8Array | undefined, pieces: ChatDelta[]): void {
+  #decode(packet: Uint8Array | undefined, deltas: ChatDelta[]): void {
     try {
-      if (!packet) this.#end(pieces);
-      else if (this.#decoder.read(this.#frames.read(packet), pieces)) this.leave();
+      if (!packet) this.#end(deltas);
+      else if (this.#decoder.read(this.#frames.read(packet), deltas)) this.leave();
     } catch (error) {
       this.leave();
       this.#state = 'failed';
@@ -79,8 +79,8 @@ export class DeltaReader implements DeltaSource {
     }
   }
 
-  #end(pieces: ChatDelta[]): void {
+  #end(deltas: ChatDelta[]): void {
     this.#state = 'over';
-    if (!this.#decoder.read(this.#frames.finish(), pieces)) this.#decoder.end(pieces);
+    if (!this.#decoder.read(this.#frames.finish(), deltas)) this.#decoder.end(deltas);
   }
 }

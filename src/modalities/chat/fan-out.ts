@@ -23,18 +23,18 @@ export async function fanOut(
   max: number,
   ask: Ask,
 ): Promise<ChatAnswer | ChatStream> {
-  const { client, call, shown } = attempt;
+  const { client, call, visible } = attempt;
   const stop = new LightAbortController();
   client.signal.throwIfAborted();
   client.signal.addEventListener('abort', { handleEvent: () => stop.abort(client.signal.reason) });
   const parts = shares(call.n, max).map((n, at): Share => ({ from: at * max, n }));
   try {
-    const made = await Promise.all(
+    const answers = await Promise.all(
       parts.map(({ n }) =>
-        ask({ ...attempt, call: { ...call, n }, shown: { ...shown, choices: n } }, stop),
+        ask({ ...attempt, call: { ...call, n }, visible: { ...visible, choices: n } }, stop),
       ),
     );
-    return joined(made, parts, attempt, stop);
+    return joined(answers, parts, attempt, stop);
   } catch (error) {
     stop.abort(error);
     throw error;
@@ -43,23 +43,23 @@ export async function fanOut(
 
 /** Joins the parts. All are of one kind, as all calls were the same. */
 function joined(
-  made: readonly (ChatAnswer | ChatStream)[],
+  answers: readonly (ChatAnswer | ChatStream)[],
   parts: readonly Share[],
-  { shown }: ChatAttempt,
+  { visible }: ChatAttempt,
   stop: LightAbortController,
 ): ChatAnswer | ChatStream {
-  const [first] = made;
+  const [first] = answers;
   if (!first) throw new Error('No choice was asked for.');
   if (first.kind === 'chat') {
-    const answers = made.filter((one) => one.kind === 'chat');
-    const replies = answers.map(({ reply }) => reply);
-    const unseen = answers.map((one) => one.unseen).join('');
+    const whole = answers.filter((one) => one.kind === 'chat');
+    const replies = whole.map(({ reply }) => reply);
+    const unseen = whole.map((one) => one.unseen).join('');
     return { ...first, reply: joinReplies(replies, parts), unseen };
   }
-  const streams = made.flatMap((one) => (one.kind === 'chat-stream' ? [one] : []));
+  const streams = answers.flatMap((one) => (one.kind === 'chat-stream' ? [one] : []));
   const rest = new JoinedStreams(streams, parts, stop);
   const begun = streams.flatMap((stream, at) => rest.read(stream.first, at));
-  return { ...first, first: begun, rest, shown };
+  return { ...first, first: begun, rest, visible };
 }
 
 function joinReplies(replies: readonly ChatReply[], parts: readonly Share[]): ChatReply {
@@ -88,27 +88,27 @@ class JoinedStreams implements DeltaSource {
   }
 
   /** The deltas of a stream with the indexes of the joined one. Keeps their usage for the end. */
-  read(pieces: readonly ChatDelta[], at: number): ChatDelta[] {
+  read(deltas: readonly ChatDelta[], at: number): ChatDelta[] {
     const { from = 0, n = 0 } = this.#parts[at] ?? {};
-    return pieces.flatMap(({ usage, index, ...delta }) => {
+    return deltas.flatMap(({ usage, index, ...delta }) => {
       if (usage !== undefined && usage !== null) this.#usages[at] = usage;
       return index !== undefined && index < n ? [{ ...delta, index: from + index }] : [];
     });
   }
 
   async each(take: DeltaConsumer): Promise<void> {
-    const give = (pieces: readonly ChatDelta[]): Promise<void> | undefined => {
+    const give = (deltas: readonly ChatDelta[]): Promise<void> | undefined => {
       // While one stream waits for the client, the others wait for that stream.
-      if (this.#wait) return this.#wait.then(() => give(pieces));
-      const wait = take(pieces);
+      if (this.#wait) return this.#wait.then(() => give(deltas));
+      const wait = take(deltas);
       this.#wait = wait?.finally(() => (this.#wait = undefined));
       return this.#wait;
     };
     try {
       await Promise.all(
         this.#streams.map(({ rest }, at) =>
-          rest.each((pieces) => {
-            const read = this.read(pieces, at);
+          rest.each((deltas) => {
+            const read = this.read(deltas, at);
             return read.length > 0 ? give(read) : undefined;
           }),
         ),

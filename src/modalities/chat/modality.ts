@@ -1,7 +1,7 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/spending.js';
-import type { Fit, PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { Fit, PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import { chargeAnswer, chatMaxCost, promptTokens, type Terms } from './price.js';
 import type { ChatWork, ChatAnswer, ChatStream } from './call.js';
 import type { ChatCall } from './codec.js';
@@ -33,7 +33,7 @@ import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
 import { probeChat } from './probe.js';
 import { sampleBill } from './sample-bill.js';
-import { chat as sendChat, fieldsLeftOut, shownOf } from './send.js';
+import { chat as sendChat, fieldsLeftOut, visiblePartsOf } from './send.js';
 
 const FORMATS: readonly ChatFormat[] = [
   chatCompletion,
@@ -106,35 +106,35 @@ class PlannedChat implements Work, Countable {
     return this.format.limit ?? this.work.limit;
   }
 
-  async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {
+  async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { format, model, work } = this;
-    const { request_id, hold, client, services } = sending;
+    const { request_id, hold, client, services } = context;
     const { configuration, network, now } = services;
-    const heading = {
+    const head = {
       id: `chatcmpl-${request_id}`,
       created: Math.floor(now() / 1000),
       model: model.id,
       now,
     };
-    const shown = shownOf(model, work);
+    const visible = visiblePartsOf(model, work);
     const { limits } = configuration;
     const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
     const call =
       takesBytes && work.size.urls > 0
-        ? await (this.#inlined ??= this.#inline(sending))
+        ? await (this.#inlined ??= this.#inline(context))
         : work.call;
-    const made = await sendChat({ call, upstream, heading, shown, limits, client }, network);
+    const answer = await sendChat({ call, upstream, head, visible, limits, client }, network);
     const terms = { work, model, upstream, hold_nano: hold.amount_nano };
-    return made.kind === 'chat'
-      ? wholeAnswer(format, made, terms)
-      : streamedAnswer(format, made, terms, sending);
+    return answer.kind === 'chat'
+      ? wholeAnswer(format, answer, terms)
+      : streamedAnswer(format, answer, terms, context);
   }
 
   leftOutBy(upstream: Upstream): readonly string[] {
     return clientNames(fieldsLeftOut(this.work.call, upstream), this.work) ?? [];
   }
 
-  async #inline({ client, services }: Sending): Promise<ChatCall> {
+  async #inline({ client, services }: SendContext): Promise<ChatCall> {
     // The original request names the URLs that are replaced here.
     const { original: _, ...call } = this.work.call;
     const { configuration, network } = services;
@@ -143,13 +143,13 @@ class PlannedChat implements Work, Countable {
   }
 }
 
-function wholeAnswer(format: ChatFormat, made: ChatAnswer, terms: Terms): PaidAnswer {
+function wholeAnswer(format: ChatFormat, answer: ChatAnswer, terms: Terms): PaidAnswer {
   return {
-    provider: made.upstream.provider.name,
-    ignored: clientNames(made.ignored, terms.work),
+    provider: answer.upstream.provider.name,
+    ignored: clientNames(answer.ignored, terms.work),
     streams: false,
-    deliver: (settle) => chargeAnswer(made, terms, settle),
-    body: (bill) => format.write(made.heading, made.reply, bill, terms.work),
+    deliver: (settle) => chargeAnswer(answer, terms, settle),
+    body: (bill) => format.write(answer.head, answer.reply, bill, terms.work),
   };
 }
 
@@ -160,16 +160,16 @@ function clientNames(names: ChatAnswer['ignored'], { words }: ChatWork): ChatAns
 
 function streamedAnswer(
   format: ChatFormat,
-  made: ChatStream,
+  answer: ChatStream,
   terms: Terms,
-  sending: Sending,
+  context: SendContext,
 ): PaidAnswer {
-  const writer = format.stream(made.heading, made.shown, terms.work, sending.client);
+  const writer = format.stream(answer.head, answer.visible, terms.work, context.client);
   return {
-    provider: made.upstream.provider.name,
-    ignored: clientNames(made.ignored, terms.work),
+    provider: answer.upstream.provider.name,
+    ignored: clientNames(answer.ignored, terms.work),
     streams: true,
-    deliver: (settle) => deliverStream(made, writer, terms, settle, sending),
+    deliver: (settle) => deliverStream(answer, writer, terms, settle, context),
     body: () => undefined,
   };
 }

@@ -1,27 +1,34 @@
 import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import { UpstreamError } from '../../core/upstream-error.js';
-import type { Probing } from '../../pipeline/modality.js';
+import type { ProbeContext } from '../../pipeline/modality.js';
 import { chargeAnswer } from './price.js';
 import { chatWork } from './formats/openai-request.js';
-import { chat, shownOf } from './send.js';
+import { chat, visiblePartsOf } from './send.js';
 
 /** Sends a chat call with a limit of one token. Throws `UpstreamError` if the upstream fails. */
 export async function probeChat(
   model: Model,
   upstream: Upstream,
-  { configuration, network, client }: Probing,
+  { configuration, network, client }: ProbeContext,
 ): Promise<Bill> {
   const messages = [{ role: 'user' as const, content: 'Hi' }];
   const work = chatWork({ model: model.id, messages, max_tokens: 1 }, model);
   const { call } = work;
-  const heading = { id: 'chatcmpl-probe', created: 0, model: model.id };
+  const head = { id: 'chatcmpl-probe', created: 0, model: model.id };
   const { limits } = configuration;
-  const attempt = { call, upstream, heading, shown: shownOf(model, work), limits, client };
-  const made = await chat(attempt, network);
-  if (made.kind !== 'chat') {
+  const attempt = {
+    call,
+    upstream,
+    head,
+    visible: visiblePartsOf(model, work),
+    limits,
+    client,
+  };
+  const answer = await chat(attempt, network);
+  if (answer.kind !== 'chat') {
     throw new UpstreamError('broken', 'The upstream began a stream that was not asked for.');
   }
   const terms = { work, model, upstream, hold_nano: null };
-  return chargeAnswer(made, terms, (bill) => Promise.resolve(bill));
+  return chargeAnswer(answer, terms, (bill) => Promise.resolve(bill));
 }

@@ -9,7 +9,14 @@ import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { Provider, WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
-import type { ChatAnswer, ChatAttempt, ChatStream, ChatWork, Made, Shown } from './call.js';
+import type {
+  ChatAnswer,
+  ChatAttempt,
+  ChatStream,
+  ChatWork,
+  ChatAnswerBase,
+  VisibleParts,
+} from './call.js';
 import { fanOut } from './fan-out.js';
 import { EventReader } from '../../upstream/sse.js';
 import type { Network } from '../../upstream/network-types.js';
@@ -42,24 +49,24 @@ async function ask(
 ): Promise<ChatAnswer | ChatStream> {
   const { call, upstream, limits, client } = attempt;
   const encoded = codec.encode(call, upstream);
-  const made = { upstream, heading: attempt.heading, ignored: encoded.ignored };
+  const base = { upstream, head: attempt.head, ignored: encoded.ignored };
   const wire = jsonRequest(encoded, path);
   const answer = await requestOk(network, upstream.provider, wire, signal);
   const isStream = (call.stream || encoded.is_stream === true) && !isJson(answer);
-  if (call.stream && isStream) return beginStream(attempt, made, codec, answer);
+  if (call.stream && isStream) return beginStream(attempt, base, codec, answer);
   const upstreamReply = isStream
     ? await readWhole(openReader(attempt, codec, answer), client.room)
     : codec.decode(await readJson(answer, limits.answer_bytes, client.room), call, upstream);
-  const reply = visible(upstreamReply, attempt.shown);
+  const reply = visibleReply(upstreamReply, attempt.visible);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
-  if (call.stream) return wholeAsStream(attempt, made, reply);
-  const { heading, ignored } = made;
-  const unseen = hiddenReasoning(upstreamReply, attempt.shown);
-  return { kind: 'chat', reply, unseen, upstream, heading, ignored };
+  if (call.stream) return wholeAsStream(attempt, base, reply);
+  const { head, ignored } = base;
+  const unseen = hiddenReasoning(upstreamReply, attempt.visible);
+  return { kind: 'chat', reply, unseen, upstream, head, ignored };
 }
 
-function hiddenReasoning({ choices }: ChatReply, shown: Shown): string {
-  if (shown.reasoning) return '';
+function hiddenReasoning({ choices }: ChatReply, visible: VisibleParts): string {
+  if (visible.reasoning) return '';
   return choices.map(({ reasoning_content = '' }) => reasoning_content).join('');
 }
 
@@ -89,14 +96,14 @@ function isJson(answer: WireAnswer): boolean {
 
 async function beginStream(
   attempt: ChatAttempt,
-  made: Made,
+  base: ChatAnswerBase,
   codec: ChatCodec,
   answer: WireAnswer,
 ): Promise<ChatStream> {
-  const { shown, client } = attempt;
+  const { visible, client } = attempt;
   const rest = openReader(attempt, codec, answer);
   const first = await rest.next();
-  if (first) return { kind: 'chat-stream', first, rest, shown, client, ...made };
+  if (first) return { kind: 'chat-stream', first, rest, visible, client, ...base };
   throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
 }
 
@@ -107,7 +114,11 @@ function openReader(attempt: ChatAttempt, codec: ChatCodec, { body }: WireAnswer
 }
 
 /** Turns a whole answer into a stream of a few deltas, for servers that ignore `stream`. */
-function wholeAsStream({ shown, client }: ChatAttempt, made: Made, reply: ChatReply): ChatStream {
+function wholeAsStream(
+  { visible, client }: ChatAttempt,
+  base: ChatAnswerBase,
+  reply: ChatReply,
+): ChatStream {
   const first = reply.choices.map(({ index, content, tool_calls, finish_reason, ...rest }) => ({
     index,
     ...(content !== null && { content }),
@@ -119,14 +130,14 @@ function wholeAsStream({ shown, client }: ChatAttempt, made: Made, reply: ChatRe
     each: async (take) => take([{ usage: reply.usage }]),
     leave: () => undefined,
   };
-  return { kind: 'chat-stream', first, rest, shown, client, ...made };
+  return { kind: 'chat-stream', first, rest, visible, client, ...base };
 }
 
 /** The parts of an answer that the client of a call sees, as its model allows. */
-export function shownOf(
+export function visiblePartsOf(
   model: Model,
   { call, shows_reasoning }: Pick<ChatWork, 'call' | 'shows_reasoning'>,
-): Shown {
+): VisibleParts {
   return {
     choices: call.n,
     tools: model.capabilities.has('tools'),
@@ -136,22 +147,22 @@ export function shownOf(
 }
 
 /** The reply with only the parts that the client sees. */
-export function visible(reply: ChatReply, shown: Shown): ChatReply {
+export function visibleReply(reply: ChatReply, visible: VisibleParts): ChatReply {
   const choices = reply.choices
-    .filter(({ index }) => index < shown.choices)
-    .map((choice) => visibleChoice(choice, shown));
+    .filter(({ index }) => index < visible.choices)
+    .map((choice) => visibleChoice(choice, visible));
   return { choices, usage: reply.usage };
 }
 
-function visibleChoice(choice: ChatChoice, shown: Shown): ChatChoice {
+function visibleChoice(choice: ChatChoice, visible: VisibleParts): ChatChoice {
   const { index, content, finish_reason, tool_calls, logprobs } = choice;
   const { reasoning_content, reasoning_details } = choice;
   const seen: ChatChoice = { index, content, finish_reason };
   if (choice.is_refusal) seen.is_refusal = true;
-  if (shown.tools && tool_calls?.length) seen.tool_calls = tool_calls;
-  if (shown.reasoning && reasoning_content) seen.reasoning_content = reasoning_content;
-  if (shown.reasoning && reasoning_details?.length) seen.reasoning_details = reasoning_details;
+  if (visible.tools && tool_calls?.length) seen.tool_calls = tool_calls;
+  if (visible.reasoning && reasoning_content) seen.reasoning_content = reasoning_content;
+  if (visible.reasoning && reasoning_details?.length) seen.reasoning_details = reasoning_details;
   if (choice.stop_sequence !== undefined) seen.stop_sequence = choice.stop_sequence;
-  if (shown.logprobs && logprobs !== undefined) seen.logprobs = logprobs;
+  if (visible.logprobs && logprobs !== undefined) seen.logprobs = logprobs;
   return seen;
 }

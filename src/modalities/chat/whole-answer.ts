@@ -24,11 +24,11 @@ export async function readWhole(
   const choices = new Map<number, OpenChoice>();
   let usage: unknown;
   try {
-    for (let pieces = await reader.next(); pieces; pieces = await reader.next()) {
-      for (const piece of pieces) {
-        usage = piece.usage ?? usage;
-        if (piece.index === undefined) continue;
-        const added = add(piece, choiceAt(choices, piece.index));
+    for (let deltas = await reader.next(); deltas; deltas = await reader.next()) {
+      for (const delta of deltas) {
+        usage = delta.usage ?? usage;
+        if (delta.index === undefined) continue;
+        const added = add(delta, choiceAt(choices, delta.index));
         room?.grow(added);
       }
     }
@@ -49,15 +49,15 @@ function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {
 }
 
 /** Adds a delta to its choice, and returns the number of characters added. */
-function add(piece: ChatDelta, choice: OpenChoice): number {
-  let added = (piece.content ?? '').length + (piece.reasoning_content ?? '').length;
-  if (piece.is_refusal && choice.content === '') choice.is_refusal = true;
-  choice.content += piece.content ?? '';
-  choice.reasoning += piece.reasoning_content ?? '';
-  choice.details.push(...(piece.reasoning_details ?? []));
-  choice.finish = piece.finish_reason ?? choice.finish;
-  if (piece.stop_sequence !== undefined) choice.stop_sequence = piece.stop_sequence;
-  for (const { index, id, function: fragment } of piece.tool_calls ?? []) {
+function add(delta: ChatDelta, choice: OpenChoice): number {
+  let added = (delta.content ?? '').length + (delta.reasoning_content ?? '').length;
+  if (delta.is_refusal && choice.content === '') choice.is_refusal = true;
+  choice.content += delta.content ?? '';
+  choice.reasoning += delta.reasoning_content ?? '';
+  choice.details.push(...(delta.reasoning_details ?? []));
+  choice.finish = delta.finish_reason ?? choice.finish;
+  if (delta.stop_sequence !== undefined) choice.stop_sequence = delta.stop_sequence;
+  for (const { index, id, function: fragment } of delta.tool_calls ?? []) {
     const none: ToolCall = { id: '', type: 'function', function: { name: '', arguments: '' } };
     const call = choice.calls.get(index) ?? none;
     choice.calls.set(index, call);

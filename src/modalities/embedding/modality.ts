@@ -1,7 +1,7 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/spending.js';
-import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { EmbeddingCall } from './codec.js';
 import {
   embedding as openAiFormat,
@@ -34,7 +34,7 @@ class PlannedEmbeddings implements Work {
     return embeddingMaxCost(this.call, this.upstreams);
   }
 
-  async send(upstream: Upstream, { hold, client, services }: Sending): Promise<PaidAnswer> {
+  async send(upstream: Upstream, { hold, client, services }: SendContext): Promise<PaidAnswer> {
     const { call, format, model } = this;
     const { vectors, usage } = await embed(call, upstream, client, services);
     const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };

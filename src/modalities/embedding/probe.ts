@@ -1,6 +1,6 @@
 import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
-import type { Probing } from '../../pipeline/modality.js';
+import type { ProbeContext } from '../../pipeline/modality.js';
 import { embeddingWork } from './formats/embedding.js';
 import { embeddingBill } from './price.js';
 import { embed } from './send.js';
@@ -9,7 +9,7 @@ import { embed } from './send.js';
 export async function probeEmbedding(
   model: Model,
   upstream: Upstream,
-  { configuration, network, client }: Probing,
+  { configuration, network, client }: ProbeContext,
 ): Promise<Bill> {
   const { call } = embeddingWork({ model: model.id, input: 'Hi' }, model);
   const { usage } = await embed(call, upstream, client, { configuration, network });

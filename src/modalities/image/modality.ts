@@ -1,7 +1,7 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/spending.js';
-import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { ImageCall } from './codec.js';
 import { imageEdit } from './formats/image-edit.js';
 import {
@@ -43,19 +43,19 @@ class PlannedImages implements Work {
     return imageMaxCost(this.call, this.model, this.upstreams);
   }
 
-  async send(upstream: Upstream, { hold, client, services }: Sending): Promise<PaidAnswer> {
+  async send(upstream: Upstream, { hold, client, services }: SendContext): Promise<PaidAnswer> {
     const { call, format, model } = this;
     if (!this.#hasRoom) client.room?.reserve(call.n * IMAGE_BYTES);
     this.#hasRoom = true;
-    const made = await images(call, upstream, client, services);
+    const answer = await images(call, upstream, client, services);
     const { provider, price } = upstream;
     const terms = { call, model, provider, price, hold_nano: hold.amount_nano };
     return {
       provider: provider.name,
-      ignored: made.ignored,
+      ignored: answer.ignored,
       streams: false,
-      deliver: async (settle) => settle(await billOf(made, terms)),
-      body: (bill) => format.write(made, bill),
+      deliver: async (settle) => settle(await billOf(answer, terms)),
+      body: (bill) => format.write(answer, bill),
     };
   }
 }

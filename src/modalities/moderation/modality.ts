@@ -1,7 +1,7 @@
 import type { Model, Upstream } from '../../core/model.js';
 import { spendingOperation } from '../../pipeline/spending.js';
 import type { Modality } from '../../pipeline/modality.js';
-import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { ModerationCall } from './codec.js';
 import { moderation as openAiFormat, type ModerationFormat } from './formats/moderation.js';
 import { readModeration } from './manifest.js';
@@ -28,9 +28,9 @@ class PlannedModeration implements Work {
     return moderationMaxCost(this.call, this.model, this.upstreams);
   }
 
-  async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {
+  async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { call, format, model } = this;
-    const { client, services, hold, request_id } = sending;
+    const { client, services, hold, request_id } = context;
     const reply = await moderate(call, upstream, client, services);
     const { price, provider } = upstream;
     const terms = { call, model, provider, price, hold_nano: hold.amount_nano };

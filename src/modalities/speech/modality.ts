@@ -1,7 +1,7 @@
 import type { Model, Upstream } from '../../core/model.js';
 import { spendingOperation } from '../../pipeline/spending.js';
 import type { Modality } from '../../pipeline/modality.js';
-import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { SpeechCall } from './codec.js';
 import { DEFAULT_FORMAT, speech as openAiFormat, type SpeechFormat } from './formats/speech.js';
 import { readSpeech } from './manifest.js';
@@ -28,14 +28,14 @@ class PlannedSpeech implements Work {
     return speechMaxCost(this.call, this.upstreams);
   }
 
-  async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {
+  async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { call } = this;
-    const opened = await speak(call, upstream, sending.client, sending.services);
+    const opened = await speak(call, upstream, context.client, context.services);
     const bill = speechBill(call, upstream.price);
     return {
       provider: upstream.provider.name,
       streams: true,
-      deliver: (settle) => deliverSpeech(opened, call, upstream, { bill, settle }, sending),
+      deliver: (settle) => deliverSpeech(opened, call, upstream, { bill, settle }, context),
       body: () => undefined,
     };
   }

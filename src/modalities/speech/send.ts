@@ -3,7 +3,7 @@ import type { Upstream } from '../../core/model.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
-import type { Sending, Settle } from '../../pipeline/work.js';
+import type { SendContext, Settle } from '../../pipeline/work.js';
 import { AnswerTooLarge } from '../../upstream/answer-body.js';
 import { jsonRequest, readError, requestOk } from '../../upstream/upstream-request.js';
 import { isSpeechCodec, type SpeechCall, type SpeechCodec } from './codec.js';
@@ -75,7 +75,7 @@ export async function deliverSpeech(
   { format }: SpeechCall,
   { provider }: Upstream,
   charge: { bill: Bill; settle: Settle },
-  { client, request_id, notes, services }: Sending,
+  { client, request_id, notes, services }: SendContext,
 ): Promise<Bill> {
   const { health, configuration } = services;
   const { stream_bytes, client_ms } = configuration.limits;

@@ -3,7 +3,7 @@ import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import { spendingOperation } from '../../pipeline/spending.js';
 import type { Modality } from '../../pipeline/modality.js';
-import type { PaidAnswer, Sending, Work } from '../../pipeline/work.js';
+import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { TranscriptionCall, TranscriptReply } from './codec.js';
 import { transcription as openAiFormat, translation } from './formats/transcription.js';
 import { readTranscription } from './manifest.js';
@@ -34,9 +34,9 @@ class PlannedTranscription implements Work {
     return transcriptionMaxCost(this.call, this.model, this.upstreams);
   }
 
-  async send(upstream: Upstream, sending: Sending): Promise<PaidAnswer> {
+  async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { call, model } = this;
-    const { client, services, hold } = sending;
+    const { client, services, hold } = context;
     const reply = await transcribe(call, upstream, client, services);
     const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
     const type = TEXT_TYPES[call.format];
@@ -45,7 +45,7 @@ class PlannedTranscription implements Work {
       streams: false,
       deliver: async (settle) => {
         const bill = await settle(await transcriptionBill(reply, terms));
-        if (type !== undefined) await sendText(reply, call, type, sending);
+        if (type !== undefined) await sendText(reply, call, type, context);
         return bill;
       },
       body: (bill: Bill) => (type === undefined ? transcriptBody(reply, call, bill) : undefined),
@@ -57,7 +57,7 @@ async function sendText(
   reply: TranscriptReply,
   { format }: TranscriptionCall,
   type: string,
-  { client, request_id, services }: Sending,
+  { client, request_id, services }: SendContext,
 ): Promise<void> {
   const text = Buffer.from(transcriptText(reply, format));
   const headers = {

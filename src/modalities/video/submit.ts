@@ -1,6 +1,6 @@
 import type { Model, Upstream } from '../../core/model.js';
 import { GatewayError, isStop } from '../../core/errors.js';
-import type { Answer, Sending, Work } from '../../pipeline/work.js';
+import type { Answer, SendContext, Work } from '../../pipeline/work.js';
 import type {
   Task,
   TaskCall,
@@ -47,27 +47,27 @@ export class PlannedVideo implements Work {
     return videoMaxCost(this.call, this.upstreams);
   }
 
-  async send(upstream: Upstream, sending: Sending): Promise<Answer> {
+  async send(upstream: Upstream, context: SendContext): Promise<Answer> {
     const { call, format } = this;
-    const { request_id, client, services } = sending;
+    const { request_id, client, services } = context;
     const { store, network, configuration } = services;
     // Read the whole answer: the upstream may accept the task after the client disconnected.
     client.on_disconnect = 'drain';
     const target = targetOf(upstream, call);
     if (this.#acceptance) await store.tasks.retarget(request_id, target);
-    else this.#acceptance = format.accepted(await this.#begin(target, sending), sending);
+    else this.#acceptance = format.accepted(await this.#begin(target, context), context);
     const { status, body } = this.#acceptance;
     const jobs = await submitJobs(call, upstream, network, configuration.limits, client.signal);
-    await accept(jobs, target, this.#acceptance, sending);
+    await accept(jobs, target, this.#acceptance, context);
     return { status, body: () => body };
   }
 
-  async abandon(error: unknown, sending: Sending): Promise<void> {
-    if (this.#acceptance) await giveUp(error, sending);
+  async abandon(error: unknown, context: SendContext): Promise<void> {
+    if (this.#acceptance) await giveUp(error, context);
   }
 
-  async #begin(target: TaskTarget, sending: Sending): Promise<Task> {
-    const { request_id, caller, hold, services } = sending;
+  async #begin(target: TaskTarget, context: SendContext): Promise<Task> {
+    const { request_id, caller, hold, services } = context;
     const timeout_ms = this.upstreams
       .map(({ provider }) => provider.timeouts.total_ms)
       .reduce((sum, ms) => sum + ms, GRACE_MS);
@@ -101,15 +101,15 @@ async function accept(
   jobs: readonly TaskJob[],
   { provider }: TaskTarget,
   { status, body }: Acceptance,
-  { request_id, hold, services }: Sending,
+  { request_id, hold, services }: SendContext,
 ): Promise<void> {
   const { store, now, log, configuration } = services;
-  const { idempotency: repeatable } = hold;
+  const { idempotency: idempotent } = hold;
   try {
     const due_ms = now() + configuration.limits.task_ms;
-    const answered = repeatable?.answered({ status, text: JSON.stringify(body) });
+    const answered = idempotent?.answered({ status, text: JSON.stringify(body) });
     if (await store.tasks.accept(request_id, jobs, due_ms, answered)) {
-      repeatable?.end();
+      idempotent?.end();
       return;
     }
     throw new Error(`The task ${request_id} was given up while its upstream took it.`);
@@ -120,7 +120,7 @@ async function accept(
   }
 }
 
-async function giveUp(error: unknown, { request_id, hold, services }: Sending): Promise<void> {
+async function giveUp(error: unknown, { request_id, hold, services }: SendContext): Promise<void> {
   const { store, now, log, configuration } = services;
   const isForClient = error instanceof GatewayError && !isStop(error);
   const why = isForClient ? error.message : UNSURE;

@@ -10,11 +10,11 @@ const LIMITS = { event_bytes: 1_000, stream_bytes: 10_000 };
 /** Says each event's text as it is; `end` ends the stream, `bad` is an error. */
 function decoder(): StreamDecoder {
   return {
-    read(events, pieces) {
+    read(events, deltas) {
       for (const { data } of events) {
         if (data === 'end') return true;
         if (data === 'bad') throw new Error('a bad event');
-        pieces.push({ index: 0, content: data });
+        deltas.push({ index: 0, content: data });
       }
       return false;
     },
@@ -88,15 +88,15 @@ describe('the delta reader of a chat stream', () => {
       const said: unknown[] = [];
       const reader = new DeltaReader(bodyOf(...texts), new EventReader(LIMITS), decoder());
       const ended = await reader
-        .each((pieces) => {
-          said.push(...pieces.map(({ content }) => content));
+        .each((deltas) => {
+          said.push(...deltas.map(({ content }) => content));
           return Promise.resolve();
         })
         .catch(String);
       return [...said, ended ?? 'whole'].join(' ');
     };
 
-    it(`gives each piece of ${name}, and tells how it ended`, async () => {
+    it(`gives each delta of ${name}, and tells how it ended`, async () => {
       expect(await all('data: a\n\n', 'data: b\n\ndata: end\n\n', 'data: c\n\n')).to.equal(
         'a b whole',
       );

@@ -4,7 +4,7 @@ import type { Upstream } from '../../../src/core/model.js';
 import { LightAbortController } from '../../../src/lib/in-flight.js';
 import type { ChatCall, ChatCodec } from '../../../src/modalities/chat/codec.js';
 import { chat } from '../../../src/modalities/chat/modality.js';
-import type { Sending } from '../../../src/pipeline/work.js';
+import type { SendContext } from '../../../src/pipeline/work.js';
 import type { Network } from '../../../src/upstream/network-types.js';
 import { createNetwork } from '../../../src/upstream/network.js';
 import { modelAt, FREE } from '../../billing/helpers/terms.js';
@@ -68,9 +68,9 @@ describe('a chat request with image URLs', () => {
     const limits = { fetch_ms: 5_000, fetch_bytes: 10_000, fetch_urls: 9, answer_bytes: 10_000 };
     const services = { configuration: { limits }, network, now: () => 0 };
     const client = { signal: new LightAbortController() };
-    const sending = { request_id: 'r', hold: { amount_nano: null }, client, services };
+    const context = { request_id: 'r', hold: { amount_nano: null }, client, services };
     for (const upstream of upstreams) {
-      await work.send(upstream, sending as unknown as Sending).catch(() => undefined);
+      await work.send(upstream, context as unknown as SendContext).catch(() => undefined);
     }
   }
 

@@ -8,16 +8,16 @@ import { each } from '../../helpers/packets.js';
 
 const LIMITS = { event_bytes: 10_000, stream_bytes: 10_000 };
 
-/** A stream whose events are pieces as JSON; `end` is the last, and any other word breaks it. */
+/** A stream whose events are deltas as JSON; `end` is the last, and any other word breaks it. */
 function readerOf(events: readonly (ChatDelta | string)[]): DeltaReader {
   const packets = events.map((event) => Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
   return new DeltaReader(each(packets), new EventReader(LIMITS), {
-    read: (read, pieces) =>
+    read: (read, deltas) =>
       read.some(({ data }) => {
         const said = JSON.parse(data) as ChatDelta | string;
         if (said === 'end') return true;
         if (typeof said === 'string') throw new UpstreamError('overloaded', said);
-        pieces.push(said);
+        deltas.push(said);
         return false;
       }),
     end: () => {
@@ -33,13 +33,13 @@ const failure = (reading: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a stream that is read as a whole answer', () => {
-  it('has all that its pieces say, choice by choice', async () => {
+  it('has all that its deltas say, choice by choice', async () => {
     const detail = { type: 'reasoning.text' as const, text: 'Hm so', signature: 's' };
     const call = (more: object): ChatDelta => ({
       index: 0,
       tool_calls: [{ index: 0, function: {}, ...more }],
     });
-    const pieces: (ChatDelta | string)[] = [
+    const deltas: (ChatDelta | string)[] = [
       { index: 0, reasoning_content: 'Hm' },
       { index: 0, reasoning_content: ' so' },
       { index: 0, reasoning_details: [detail] },
@@ -54,7 +54,7 @@ describe('a stream that is read as a whole answer', () => {
       { usage: { prompt_tokens: 2 } },
       'end',
     ];
-    expect(await readWhole(readerOf(pieces), undefined)).to.deep.equal({
+    expect(await readWhole(readerOf(deltas), undefined)).to.deep.equal({
       choices: [
         {
           index: 0,

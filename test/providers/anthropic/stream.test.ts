@@ -8,7 +8,7 @@ import { callOf, claudeAt } from '../../helpers/claude.js';
 import { inThreeWays } from '../../helpers/packets.js';
 
 interface Outcome {
-  pieces: ChatDelta[];
+  deltas: ChatDelta[];
   error: unknown;
 }
 
@@ -63,16 +63,16 @@ function written(events: readonly (object | string)[]): string {
 function decode(packets: readonly Uint8Array[], call: ChatCall, to: Upstream): Outcome {
   const reader = new EventReader(LIMITS);
   const decoder = chat.decodeStream(call, to);
-  const pieces: ChatDelta[] = [];
+  const deltas: ChatDelta[] = [];
   try {
     for (const packet of packets) {
-      if (decoder.read(reader.read(packet), pieces)) return { pieces, error: undefined };
+      if (decoder.read(reader.read(packet), deltas)) return { deltas, error: undefined };
     }
-    if (!decoder.read(reader.finish(), pieces)) decoder.end(pieces);
+    if (!decoder.read(reader.finish(), deltas)) decoder.end(deltas);
   } catch (error) {
-    return { pieces, error };
+    return { deltas, error };
   }
-  return { pieces, error: undefined };
+  return { deltas, error: undefined };
 }
 
 /** What a stream says, whichever of three ways its bytes arrive: the same. */
@@ -82,21 +82,21 @@ function outcomeOf(
   to: Upstream = claudeAt(),
 ): Outcome {
   const outcomes = inThreeWays(written(events)).map(([, packets]) => decode(packets, call, to));
-  const [first = { pieces: [], error: undefined }, ...others] = outcomes;
-  for (const { pieces, error } of others) {
-    expect(pieces).to.deep.equal(first.pieces);
+  const [first = { deltas: [], error: undefined }, ...others] = outcomes;
+  for (const { deltas, error } of others) {
+    expect(deltas).to.deep.equal(first.deltas);
     expect(String(error)).to.equal(String(first.error));
   }
   return first;
 }
 
 function piecesOf(...events: (object | string)[]): ChatDelta[] {
-  const { pieces, error } = outcomeOf(events);
+  const { deltas, error } = outcomeOf(events);
   expect(error).to.equal(undefined);
-  return pieces;
+  return deltas;
 }
 
-/** The last pieces: why it ended, and usage. */
+/** The last deltas: why it ended, and usage. */
 function ending(finish_reason: string, prompt_tokens = 20, completion_tokens = 31): ChatDelta[] {
   const prompt_tokens_details = { cached_tokens: 0, cache_write_tokens: 0 };
   return [
@@ -164,7 +164,7 @@ describe('a stream of the anthropic codec', () => {
 
   it('shows thoughts, and gives each with its signature once it is whole', () => {
     const thinking = { type: 'thinking', thinking: '', signature: '' };
-    const pieces = piecesOf(
+    const deltas = piecesOf(
       start(),
       open(0, thinking),
       add(0, { type: 'thinking_delta', thinking: 'I ' }),
@@ -187,7 +187,7 @@ describe('a stream of the anthropic codec', () => {
       index: 0,
       reasoning_details: [{ type, ...more, format: FORMAT, index }],
     });
-    expect(pieces).to.deep.equal([
+    expect(deltas).to.deep.equal([
       { index: 0, reasoning_content: 'I ' },
       { index: 0, reasoning_content: 'see.' },
       detail('reasoning.text', { text: 'I see.', signature: 'sig' }, 0),
@@ -225,7 +225,7 @@ describe('a stream of the anthropic codec', () => {
   });
 
   it('skips pings, comments, and events, blocks and deltas of later versions', () => {
-    const pieces = piecesOf(
+    const deltas = piecesOf(
       ': hello\n\n',
       PING,
       start(),
@@ -242,7 +242,7 @@ describe('a stream of the anthropic codec', () => {
       end('end_turn'),
       STOP,
     );
-    expect(pieces).to.deep.equal([{ index: 0, content: 'yes' }, ...ending('end_turn')]);
+    expect(deltas).to.deep.equal([{ index: 0, content: 'yes' }, ...ending('end_turn')]);
   });
 
   it('reads content that the first event already holds', () => {
@@ -256,8 +256,8 @@ describe('a stream of the anthropic codec', () => {
   it('takes a second start of the same message for noise, of another one for a broken stream', () => {
     const middle = [open(0, TEXT), add(0, said('x'))];
     expect(piecesOf(start(), start(), ...middle, end('end_turn'), STOP)).to.have.length(3);
-    const { pieces, error } = outcomeOf([start(), ...middle, start({}, { id: 'msg_2' }), STOP]);
-    expect(pieces).to.deep.equal([{ index: 0, content: 'x' }]);
+    const { deltas, error } = outcomeOf([start(), ...middle, start({}, { id: 'msg_2' }), STOP]);
+    expect(deltas).to.deep.equal([{ index: 0, content: 'x' }]);
     expect(error).to.be.instanceOf(UpstreamError).with.property('fault', 'broken');
   });
 
@@ -265,16 +265,16 @@ describe('a stream of the anthropic codec', () => {
 
   it('quirk 10: fails with nothing said where the first event of a 200 is an error', () => {
     for (const before of [[], [start(), PING]]) {
-      const { pieces, error } = outcomeOf([...before, overloaded]);
-      expect(pieces).to.deep.equal([]);
+      const { deltas, error } = outcomeOf([...before, overloaded]);
+      expect(deltas).to.deep.equal([]);
       expect(error).to.be.instanceOf(UpstreamError).with.property('fault', 'overloaded');
     }
   });
 
   it('quirk 10: gives what came before an error in the midst, and then the error', () => {
     const events = [start(), open(0, TEXT), add(0, said('x')), overloaded, STOP];
-    const { pieces, error } = outcomeOf(events);
-    expect(pieces).to.deep.equal([{ index: 0, content: 'x' }]);
+    const { deltas, error } = outcomeOf(events);
+    expect(deltas).to.deep.equal([{ index: 0, content: 'x' }]);
     expect(error).to.be.instanceOf(UpstreamError).with.property('fault', 'overloaded');
   });
 
@@ -293,7 +293,7 @@ describe('a stream of the anthropic codec', () => {
     const schema = { type: 'object', properties: { a: {} }, required: ['a'] };
     const json_schema = { name: 'out', schema };
     const fields = { response_format: { type: 'json_schema', json_schema } };
-    const { pieces } = outcomeOf(
+    const { deltas } = outcomeOf(
       [
         start(),
         open(0, { type: 'tool_use', id: 't', name: 'out', input: {} }),
@@ -306,7 +306,7 @@ describe('a stream of the anthropic codec', () => {
       callOf({ stream: true, fields }),
       claudeAt('claude-3-haiku-20240307'),
     );
-    expect(pieces).to.deep.equal([
+    expect(deltas).to.deep.equal([
       { index: 0, content: '{"a":' },
       { index: 0, content: '1}' },
       ...ending('tool_use'),

@@ -44,22 +44,22 @@ const END = [
   chunk({ type: 'message_stop', 'amazon-bedrock-invocationMetrics': { inputTokenCount: 9 } }),
 ];
 
-function decode(frames: readonly Buffer[]): { pieces: ChatDelta[]; error?: unknown } {
+function decode(frames: readonly Buffer[]): { deltas: ChatDelta[]; error?: unknown } {
   const reader = chat.openFrames?.(LIMITS);
   const decoder = chat.decodeStream(CALL, upstream(CLAUDE));
-  const pieces: ChatDelta[] = [];
+  const deltas: ChatDelta[] = [];
   if (!reader) throw new Error('The codec opens no frames.');
   try {
-    const isOver = decoder.read(reader.read(Buffer.concat(frames)), pieces);
-    if (!isOver && !decoder.read(reader.finish(), pieces)) decoder.end(pieces);
-    return { pieces };
+    const isOver = decoder.read(reader.read(Buffer.concat(frames)), deltas);
+    if (!isOver && !decoder.read(reader.finish(), deltas)) decoder.end(deltas);
+    return { deltas };
   } catch (error) {
-    return { pieces, error };
+    return { deltas, error };
   }
 }
 
-const textOf = (pieces: readonly ChatDelta[]): string =>
-  pieces.map(({ content = '' }) => content).join('');
+const textOf = (deltas: readonly ChatDelta[]): string =>
+  deltas.map(({ content = '' }) => content).join('');
 
 describe('Claude by InvokeModel, where the manifest says so', () => {
   it("is asked with the Messages API's body, the model in the path", () => {
@@ -90,10 +90,10 @@ describe('Claude by InvokeModel, where the manifest says so', () => {
   });
 
   it('says a stream whose frames hold its events', () => {
-    const { pieces, error } = decode([...TEXT, eventFrame('somethingNew', {}), ...END]);
+    const { deltas, error } = decode([...TEXT, eventFrame('somethingNew', {}), ...END]);
     expect(error).to.equal(undefined);
-    expect(textOf(pieces)).to.equal('Grüß Gott');
-    expect(pieces.find(({ usage }) => usage)?.usage).to.deep.include({
+    expect(textOf(deltas)).to.equal('Grüß Gott');
+    expect(deltas.find(({ usage }) => usage)?.usage).to.deep.include({
       prompt_tokens: 9,
       completion_tokens: 3,
     });
@@ -108,8 +108,8 @@ describe('Claude by InvokeModel, where the manifest says so', () => {
   ];
   for (const [what, frame] of broken) {
     it(`fails at ${what}, and says what came before it`, () => {
-      const { pieces, error } = decode([...TEXT, frame]);
-      expect(textOf(pieces)).to.equal('Grüß Gott');
+      const { deltas, error } = decode([...TEXT, frame]);
+      expect(textOf(deltas)).to.equal('Grüß Gott');
       expect(error).to.be.instanceOf(UpstreamError);
     });
   }

@@ -18,7 +18,7 @@ const CALL: ChatCall = {
 };
 
 interface Outcome {
-  pieces: ChatDelta[];
+  deltas: ChatDelta[];
   error?: unknown;
 }
 
@@ -30,15 +30,15 @@ function decodePackets(
   const upstream = upstreamAt(providerAt('http://fake.invalid'), { model });
   const frames = chat.openFrames?.(LIMITS);
   const decoder = chat.decodeStream(call, upstream);
-  const pieces: ChatDelta[] = [];
+  const deltas: ChatDelta[] = [];
   if (!frames) throw new Error('The codec opens no frames.');
   try {
-    for (const packet of packets) decoder.read(frames.read(packet), pieces);
-    decoder.read(frames.finish(), pieces);
-    decoder.end(pieces);
-    return { pieces };
+    for (const packet of packets) decoder.read(frames.read(packet), deltas);
+    decoder.read(frames.finish(), deltas);
+    decoder.end(deltas);
+    return { deltas };
   } catch (error) {
-    return { pieces, error };
+    return { deltas, error };
   }
 }
 
@@ -60,9 +60,9 @@ const meta = (usage: object = USAGE): Buffer =>
 const TEXT = [HEAD, delta(0, { text: 'Grüß ' }), delta(0, { text: 'Gott 🌍' }), stop(0)];
 const WHOLE = [...TEXT, end('end_turn'), meta()];
 
-const textOf = ({ pieces }: Outcome): string => pieces.map(({ content = '' }) => content).join('');
-const usageOf = ({ pieces }: Outcome): unknown => pieces.find(({ usage }) => usage)?.usage;
-const finishOf = ({ pieces }: Outcome): unknown => pieces.at(-1)?.finish_reason;
+const textOf = ({ deltas }: Outcome): string => deltas.map(({ content = '' }) => content).join('');
+const usageOf = ({ deltas }: Outcome): unknown => deltas.find(({ usage }) => usage)?.usage;
+const finishOf = ({ deltas }: Outcome): unknown => deltas.at(-1)?.finish_reason;
 const faultOf = ({ error }: Outcome): unknown => (error as UpstreamError | undefined)?.fault;
 
 describe('a stream of Bedrock', () => {
@@ -74,9 +74,9 @@ describe('a stream of Bedrock', () => {
   ];
   for (const [name, packets] of ways) {
     it(`says its text, its end and its usage ${name}`, () => {
-      const { pieces, error } = decodePackets(packets);
+      const { deltas, error } = decodePackets(packets);
       expect(error).to.equal(undefined);
-      expect(pieces).to.deep.equal([
+      expect(deltas).to.deep.equal([
         { index: 0, content: 'Grüß ' },
         { index: 0, content: 'Gott 🌍' },
         { usage: { prompt_tokens: 9, completion_tokens: 3 } },
@@ -125,7 +125,7 @@ describe('a stream of Bedrock', () => {
       const outcome = decode(frames);
       expect(textOf(outcome)).to.equal('Grüß Gott 🌍');
       expect(faultOf(outcome)).to.equal('broken');
-      expect(outcome.pieces.some(({ finish_reason }) => finish_reason)).to.equal(false);
+      expect(outcome.deltas.some(({ finish_reason }) => finish_reason)).to.equal(false);
     }
   });
 
@@ -179,7 +179,7 @@ describe('a stream of Bedrock', () => {
   });
 
   it('numbers calls of tools apart from blocks, and gives a call without input an object', () => {
-    const { pieces } = decode([
+    const { deltas } = decode([
       HEAD,
       delta(0, { text: 'Let me see.' }),
       stop(0),
@@ -192,7 +192,7 @@ describe('a stream of Bedrock', () => {
       end('tool_use'),
       meta(),
     ]);
-    expect(pieces.flatMap(({ tool_calls }) => tool_calls ?? [])).to.deep.equal([
+    expect(deltas.flatMap(({ tool_calls }) => tool_calls ?? [])).to.deep.equal([
       {
         index: 0,
         id: 'tooluse_1',
@@ -204,11 +204,11 @@ describe('a stream of Bedrock', () => {
       { index: 1, id: 'tooluse_2', type: 'function', function: { name: 'now', arguments: '' } },
       { index: 1, function: { arguments: '{}' } },
     ]);
-    expect(pieces.at(-1)).to.deep.equal({ index: 0, finish_reason: 'tool_calls' });
+    expect(deltas.at(-1)).to.deep.equal({ index: 0, finish_reason: 'tool_calls' });
   });
 
   it('keeps what the service ran itself from the client', () => {
-    const { pieces } = decode([
+    const { deltas } = decode([
       start(0, { toolUseId: 's1', name: 'nova_grounding', type: 'server_tool_use' }),
       delta(0, { toolUse: { input: '{"q":1}' } }),
       stop(0),
@@ -221,14 +221,14 @@ describe('a stream of Bedrock', () => {
       delta(2, { text: 'It rains.' }),
       end('end_turn'),
     ]);
-    expect(pieces).to.deep.equal([
+    expect(deltas).to.deep.equal([
       { index: 0, content: 'It rains.' },
       { index: 0, finish_reason: 'stop' },
     ]);
   });
 
   it('says reasoning as it comes, and its signed whole once the signature is there', () => {
-    const { pieces } = decode(
+    const { deltas } = decode(
       [
         delta(0, { reasoningContent: { text: 'First, ' } }),
         delta(0, { reasoningContent: { text: 'rain.' } }),
@@ -243,7 +243,7 @@ describe('a stream of Bedrock', () => {
     );
     const format = 'anthropic-claude-v1';
     const text = { type: 'reasoning.text', text: 'First, rain.', signature: 'c2ln', format };
-    expect(pieces).to.deep.equal([
+    expect(deltas).to.deep.equal([
       { index: 0, reasoning_content: 'First, ' },
       { index: 0, reasoning_content: 'rain.' },
       { index: 0, reasoning_details: [{ ...text, index: 0 }] },
@@ -260,7 +260,7 @@ describe('a stream of Bedrock', () => {
     const schema = { type: 'object', properties: { wet: { type: 'boolean' } } };
     const response_format = { type: 'json_schema', json_schema: { name: 'weather', schema } };
     const call = { ...CALL, fields: { response_format } };
-    const { pieces } = decode(
+    const { deltas } = decode(
       [
         start(0, { toolUseId: 't', name: 'weather' }),
         delta(0, { toolUse: { input: '{"wet":' } }),
@@ -271,8 +271,8 @@ describe('a stream of Bedrock', () => {
       NOVA,
       call,
     );
-    expect(pieces.map(({ content = '' }) => content).join('')).to.equal('{"wet":true}');
-    expect(pieces.some(({ tool_calls }) => tool_calls)).to.equal(false);
+    expect(deltas.map(({ content = '' }) => content).join('')).to.equal('{"wet":true}');
+    expect(deltas.some(({ tool_calls }) => tool_calls)).to.equal(false);
   });
 
   for (const [reason, word] of [

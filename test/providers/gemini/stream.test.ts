@@ -48,7 +48,7 @@ const STORIES: Story[] = [
     check(said) {
       whole(said);
       expect([said.content, said.finish]).to.deep.equal(['Hello', 'stop']);
-      expect(said.pieces.filter((piece) => piece.finish_reason)).to.have.length(1);
+      expect(said.deltas.filter((delta) => delta.finish_reason)).to.have.length(1);
     },
   },
   {
@@ -105,7 +105,7 @@ const STORIES: Story[] = [
     stream: framed([{ usageMetadata: { promptTokenCount: 5 } }]),
     check(said) {
       broken(said);
-      expect(said.pieces).to.deep.equal([]);
+      expect(said.deltas).to.deep.equal([]);
     },
   },
   {
@@ -113,7 +113,7 @@ const STORIES: Story[] = [
     stream: framed([OVERLOADED]),
     check(said) {
       broken(said, 'overloaded');
-      expect(said.pieces).to.deep.equal([]);
+      expect(said.deltas).to.deep.equal([]);
     },
   },
   {
@@ -175,7 +175,7 @@ describe('a stream of Gemini', () => {
 
   it('does not begin with a count, so that a failure behind it can go to another upstream', () => {
     const usageMetadata = { promptTokenCount: 5, thoughtsTokenCount: 7 };
-    const { pieces } = heard([Buffer.from(framed([open([], usageMetadata), OVERLOADED]))]);
-    expect(pieces).to.deep.equal([]);
+    const { deltas } = heard([Buffer.from(framed([open([], usageMetadata), OVERLOADED]))]);
+    expect(deltas).to.deep.equal([]);
   });
 });

@@ -90,10 +90,10 @@ describe('custom tools at a model that knows them', () => {
     const [choice] = chat.decode(whole, call, upstream('gpt-5.1')).choices;
     expect(choice?.tool_calls).to.deep.equal([clockCall]);
     const chunk = { choices: [{ index: 0, delta: { tool_calls: [said] } }] };
-    const pieces: { tool_calls?: ToolCallFragment[] }[] = [];
+    const fragments: { tool_calls?: ToolCallFragment[] }[] = [];
     const events = [{ event: '', data: JSON.stringify(chunk) }];
-    chat.decodeStream(call, upstream('gpt-5.1')).read(events, pieces);
-    expect(pieces[0]?.tool_calls?.[0]?.function).to.deep.equal(clockCall.function);
+    chat.decodeStream(call, upstream('gpt-5.1')).read(events, fragments);
+    expect(fragments[0]?.tool_calls?.[0]?.function).to.deep.equal(clockCall.function);
   });
 
   it('are called in a stream with arguments that are whole at its end', () => {

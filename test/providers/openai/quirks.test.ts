@@ -34,30 +34,30 @@ const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const said = (delta: object, more: object = {}): string =>
   event({ choices: [{ index: 0, delta, ...more }] });
 
-/** The pieces of a stream, and the fault that it ends with. */
-function read(name: string, ...events: string[]): { pieces: ChatDelta[]; fault?: string } {
+/** The deltas of a stream, and the fault that it ends with. */
+function read(name: string, ...events: string[]): { deltas: ChatDelta[]; fault?: string } {
   const decoder = chat.decodeStream(CALL, at(name));
-  const pieces: ChatDelta[] = [];
+  const deltas: ChatDelta[] = [];
   const reader = new EventReader(LIMITS);
   try {
-    const over = decoder.read(reader.read(Buffer.from(events.join(''))), pieces);
-    if (!over) decoder.end(pieces);
-    return { pieces };
+    const over = decoder.read(reader.read(Buffer.from(events.join(''))), deltas);
+    if (!over) decoder.end(deltas);
+    return { deltas };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    return { pieces, fault: error.fault };
+    return { deltas, fault: error.fault };
   }
 }
 
 const whole = (name: string, body: unknown): ChatReply => chat.decode(body, CALL, at(name));
-const textOf = (pieces: readonly ChatDelta[]): string =>
-  pieces.map(({ content }) => content ?? '').join('');
-const usageOf = (pieces: readonly ChatDelta[]): unknown =>
-  pieces.findLast(({ usage }) => usage)?.usage;
+const textOf = (deltas: readonly ChatDelta[]): string =>
+  deltas.map(({ content }) => content ?? '').join('');
+const usageOf = (deltas: readonly ChatDelta[]): unknown =>
+  deltas.findLast(({ usage }) => usage)?.usage;
 
 describe('quirks of the compatible wires', () => {
   it('`choices` is empty in the first chunk of Azure, and in the chunks of usage and moderation', () => {
-    const { pieces, fault } = read(
+    const { deltas, fault } = read(
       'azure',
       event({ choices: [], id: '', model: '', prompt_filter_results: [{ prompt_index: 0 }] }),
       said({ role: 'assistant', content: 'Hi' }),
@@ -66,8 +66,8 @@ describe('quirks of the compatible wires', () => {
       event({ choices: [], moderation: {} }),
       DONE,
     );
-    expect([textOf(pieces), fault]).to.deep.equal(['Hi', undefined]);
-    expect(usageOf(pieces)).to.deep.include({ prompt_tokens: 3, completion_tokens: 1 });
+    expect([textOf(deltas), fault]).to.deep.equal(['Hi', undefined]);
+    expect(usageOf(deltas)).to.deep.include({ prompt_tokens: 3, completion_tokens: 1 });
   });
 
   it('a choice of Azure that was filtered has no `message`, and is an empty answer', () => {
@@ -75,8 +75,8 @@ describe('quirks of the compatible wires', () => {
     expect(whole('azure', { choices: [filtered] }).choices).to.deep.equal([
       { index: 0, content: '', finish_reason: 'content_filter' },
     ]);
-    const { pieces } = read('azure', event({ choices: [filtered] }), DONE);
-    expect(pieces).to.deep.equal([{ index: 0, finish_reason: 'content_filter' }]);
+    const { deltas } = read('azure', event({ choices: [filtered] }), DONE);
+    expect(deltas).to.deep.equal([{ index: 0, finish_reason: 'content_filter' }]);
   });
 
   const usage = { prompt_tokens: 3, completion_tokens: 2 };
@@ -110,8 +110,8 @@ describe('quirks of the compatible wires', () => {
   ];
   for (const [place, name, events] of places) {
     it(`usage stands in ${place}`, () => {
-      const { pieces } = read(name, said({ content: 'a' }), ...events, DONE);
-      expect(usageOf(pieces)).to.deep.include(usage);
+      const { deltas } = read(name, said({ content: 'a' }), ...events, DONE);
+      expect(usageOf(deltas)).to.deep.include(usage);
     });
   }
 
@@ -124,29 +124,29 @@ describe('quirks of the compatible wires', () => {
   });
 
   it('Groq ends a stream with `event: error`, and no [DONE] after it', () => {
-    const { pieces, fault } = read(
+    const { deltas, fault } = read(
       'groq',
       said({ content: 'Hi' }),
       `event: error\n${event({ error: { message: 'Failed.', status_code: 400 } })}`,
     );
-    expect([textOf(pieces), fault]).to.deep.equal(['Hi', 'rejected']);
+    expect([textOf(deltas), fault]).to.deep.equal(['Hi', 'rejected']);
   });
 
   it('OpenRouter tells an error in a chunk after it has said how the answer ended', () => {
-    const { pieces, fault } = read(
+    const { deltas, fault } = read(
       'openrouter',
       said({ content: 'Hi' }),
       said({}, { finish_reason: 'length' }),
       event({ choices: [{ index: 0, delta: {} }], error: { code: 502, message: 'Lost.' } }),
     );
-    expect([textOf(pieces), fault]).to.deep.equal(['Hi', 'broken']);
+    expect([textOf(deltas), fault]).to.deep.equal(['Hi', 'broken']);
   });
 
   it('comments of OpenRouter stand between chunks', () => {
     const comment = ': OPENROUTER PROCESSING\n\n';
     const events = [comment, said({ content: 'Hi' }), comment, said({}, { finish_reason: 'stop' })];
-    const { pieces, fault } = read('openrouter', ...events, comment, DONE);
-    expect([textOf(pieces), fault]).to.deep.equal(['Hi', undefined]);
+    const { deltas, fault } = read('openrouter', ...events, comment, DONE);
+    expect([textOf(deltas), fault]).to.deep.equal(['Hi', undefined]);
   });
 
   it('blank lines of DeepSeek stand before a JSON body', async () => {
@@ -212,13 +212,13 @@ describe('quirks of the compatible wires', () => {
 
   it('Gemini by the wire of OpenAI sends tool calls without an index, and ends with `stop`', () => {
     const call = (id: string) => ({ id, function: { name: id, arguments: '{}' } });
-    const { pieces } = read(
+    const { deltas } = read(
       'google-compatible',
       said({ tool_calls: [call('a')] }),
       said({ tool_calls: [call('b')] }, { finish_reason: 'stop' }),
       DONE,
     );
-    const indexes = pieces.flatMap(({ tool_calls = [] }) => tool_calls.map(({ index }) => index));
+    const indexes = deltas.flatMap(({ tool_calls = [] }) => tool_calls.map(({ index }) => index));
     expect(indexes).to.deep.equal([0, 1]);
     expect(finishReason('stop', true)).to.equal('tool_calls');
   });
@@ -256,13 +256,13 @@ describe('quirks of the compatible wires', () => {
 
   it('tool calls without an index or an id are told apart, and get both', () => {
     const call = (name: string) => ({ function: { name, arguments: '{}' } });
-    const { pieces } = read(
+    const { deltas } = read(
       'ollama',
       said({ tool_calls: [call('a')] }),
       said({ tool_calls: [call('b')] }, { finish_reason: 'tool_calls' }),
       DONE,
     );
-    const calls = pieces.flatMap(({ tool_calls = [] }) => tool_calls);
+    const calls = deltas.flatMap(({ tool_calls = [] }) => tool_calls);
     expect(calls.map(({ index }) => index)).to.deep.equal([0, 1]);
     for (const { id } of calls) expect(id).to.match(/^call_[0-9a-f]{24}$/u);
   });
@@ -299,14 +299,14 @@ describe('quirks of the compatible wires', () => {
   });
 
   it('OpenRouter sends two finish chunks, and one of them is told', () => {
-    const { pieces } = read(
+    const { deltas } = read(
       'openrouter',
       said({ content: 'Hi' }),
       said({ content: '' }, { finish_reason: 'stop' }),
       event({ choices: [{ index: 0, delta: { content: '' }, finish_reason: 'stop' }], usage }),
       DONE,
     );
-    expect(pieces.filter(({ finish_reason }) => finish_reason)).to.have.length(1);
-    expect(usageOf(pieces)).to.deep.include(usage);
+    expect(deltas.filter(({ finish_reason }) => finish_reason)).to.have.length(1);
+    expect(usageOf(deltas)).to.deep.include(usage);
   });
 });

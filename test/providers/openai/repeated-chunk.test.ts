@@ -8,13 +8,13 @@ import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 const CALL: ChatCall = { messages: [], stream: true, n: 1, max_tokens: 9, fields: {} };
 const FINISH = '{"choices":[{"delta":{},"finish_reason":"stop"}]}';
 
-/** The pieces of each chunk, all read by one decoder. */
+/** The deltas of each chunk, all read by one decoder. */
 function decode(chunks: readonly string[], wire = {}): ChatDelta[][] {
   const decoder = chat.decodeStream(CALL, upstreamAt(providerAt('http://fake.invalid', { wire })));
   return chunks.map((data) => {
-    const pieces: ChatDelta[] = [];
-    decoder.read([{ event: undefined, data }], pieces);
-    return pieces;
+    const deltas: ChatDelta[] = [];
+    decoder.read([{ event: undefined, data }], deltas);
+    return deltas;
   });
 }
 

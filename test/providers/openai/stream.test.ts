@@ -10,12 +10,12 @@ import { each, inThreeWays, splitAt } from '../../helpers/packets.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 
-/** One odd stream: what comes in, the pieces that come out, and the fault it ends with, if any. */
+/** One odd stream: what comes in, the deltas that come out, and the fault it ends with, if any. */
 interface Fixture {
   about: string;
   wire?: Record<string, unknown>;
   stream: string;
-  pieces: ChatDelta[];
+  deltas: ChatDelta[];
   fault?: string;
   message?: string;
 }
@@ -51,9 +51,9 @@ async function decode(packets: readonly Uint8Array[], wire = {}): Promise<Outcom
 
 function expectOutcome(
   { batches, error }: Outcome,
-  { pieces, fault, message = '' }: Fixture,
+  { deltas, fault, message = '' }: Fixture,
 ): void {
-  expect(batches.flat()).to.deep.equal(pieces);
+  expect(batches.flat()).to.deep.equal(deltas);
   if (fault === undefined) {
     expect(error).to.equal(undefined);
     return;
@@ -81,7 +81,7 @@ describe('a stream of the openai codec', () => {
     });
   }
 
-  it('gives the pieces of one packet together, the end too', async () => {
+  it('gives the deltas of one packet together, the end too', async () => {
     const fixture = fixtures.find(([name]) => name === 'plain-text')?.[1];
     const bytes = Buffer.from(`${fixture?.stream}\n`);
     expect((await decode([bytes])).batches).to.have.length(1);

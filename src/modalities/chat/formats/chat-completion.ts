@@ -28,7 +28,7 @@ export const chatCompletion: ChatFormat = {
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated, and its type is generated from the schema.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),
-  write: (heading, reply, { usage }, work) => completion(heading, reply, usage, callWords(work)),
-  stream: (heading, shown, work) =>
-    new ChunkWriter(heading, shown, { object: 'text_completion.chunk', calls: callWords(work) }),
+  write: (head, reply, { usage }, work) => completion(head, reply, usage, callWords(work)),
+  stream: (head, visible, work) =>
+    new ChunkWriter(head, visible, { object: 'text_completion.chunk', calls: callWords(work) }),
 };

@@ -4,7 +4,7 @@ import type { Model } from '../../../core/model.js';
 import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { CompletionsBody } from '../../../schema-types/completions.js';
-import type { ChatWork, Heading, Shown } from '../call.js';
+import type { ChatWork, AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta } from '../codec.js';
 import type { ChatFormat, ChatStreamWriter } from './format.js';
 import { finishReason } from './openai-answer.js';
@@ -33,15 +33,15 @@ export const completions: ChatFormat = {
   modelOf: (body) => (body as CompletionsBody).model,
   // The body was validated, and its type is generated from the schema.
   read: (body, model) => completionWork(body as CompletionsBody, model),
-  write: (heading, reply, { usage }) => ({
-    ...headOf(heading),
+  write: (head, reply, { usage }) => ({
+    ...headOf(head),
     choices: reply.choices.map(({ index, content, finish_reason }) =>
       choiceBody(index, content ?? '', finishReason(finish_reason, false)),
     ),
     usage: detailedUsageBody(usage),
   }),
-  stream: (heading, shown, { include_usage }) =>
-    new CompletionWriter(heading, shown, include_usage ?? false),
+  stream: (head, visible, { include_usage }) =>
+    new CompletionWriter(head, visible, include_usage ?? false),
 };
 
 /** Fields of chat completions that this API does not have: they are ignored for every model. */
@@ -82,7 +82,7 @@ function textOf(prompt: CompletionsBody['prompt']): string {
     : refuseField('prompt', 'must be one text: send a request for each');
 }
 
-function headOf({ id, created, model }: Heading): object {
+function headOf({ id, created, model }: AnswerHead): object {
   return { id: id.replace(/^chatcmpl-/u, 'cmpl-'), object: 'text_completion', created, model };
 }
 
@@ -104,18 +104,18 @@ class CompletionWriter implements ChatStreamWriter {
   readonly #choices = new Map<number, Choice>();
 
   constructor(
-    heading: Heading,
-    private readonly shown: Shown,
+    head: AnswerHead,
+    private readonly visible: VisibleParts,
     private readonly hasUsage: boolean,
   ) {
-    this.#head = headOf(heading);
+    this.#head = headOf(head);
   }
 
-  frame(pieces: readonly ChatDelta[]): string {
-    this.noteUsage(pieces);
+  frame(deltas: readonly ChatDelta[]): string {
+    this.noteUsage(deltas);
     let events = '';
-    for (const { index, content, finish_reason } of pieces) {
-      if (index === undefined || index >= this.shown.choices) continue;
+    for (const { index, content, finish_reason } of deltas) {
+      if (index === undefined || index >= this.visible.choices) continue;
       const choice = this.#choice(index);
       if (choice.hasFinished) continue;
       if (content) {
@@ -130,8 +130,8 @@ class CompletionWriter implements ChatStreamWriter {
     return events;
   }
 
-  noteUsage(pieces: readonly ChatDelta[]): void {
-    for (const { usage } of pieces) {
+  noteUsage(deltas: readonly ChatDelta[]): void {
+    for (const { usage } of deltas) {
       if (usage !== undefined && usage !== null) this.usage = usage;
     }
   }

@@ -1,6 +1,6 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
-import type { Shown } from '../call.js';
+import type { VisibleParts } from '../call.js';
 import type { ChatDelta } from '../codec.js';
 import type { ChatStreamWriter } from './format.js';
 
@@ -13,24 +13,25 @@ export abstract class EventWriter implements ChatStreamWriter {
   hasSpoken = false;
   readonly #texts = new Map<number, string>();
 
-  constructor(protected readonly shown: Shown) {}
+  constructor(protected readonly visible: VisibleParts) {}
 
   get shows_reasoning(): boolean {
-    return this.shown.reasoning;
+    return this.visible.reasoning;
   }
 
-  frame(pieces: readonly ChatDelta[]): string {
-    this.noteUsage(pieces);
+  frame(deltas: readonly ChatDelta[]): string {
+    this.noteUsage(deltas);
     let events = '';
-    for (const piece of pieces) {
-      const { index } = piece;
-      if (index !== undefined && index < this.shown.choices) events += this.piece(piece, index);
+    for (const delta of deltas) {
+      const { index } = delta;
+      if (index !== undefined && index < this.visible.choices)
+        events += this.writeDelta(delta, index);
     }
     return events;
   }
 
-  noteUsage(pieces: readonly ChatDelta[]): void {
-    for (const { usage } of pieces) {
+  noteUsage(deltas: readonly ChatDelta[]): void {
+    for (const { usage } of deltas) {
       if (usage !== undefined && usage !== null) this.usage = usage;
     }
   }
@@ -44,7 +45,7 @@ export abstract class EventWriter implements ChatStreamWriter {
   abstract error(error: GatewayError): string;
 
   /** The events for a delta of the choice `index`; empty if it adds nothing. */
-  protected abstract piece(piece: ChatDelta, index: number): string;
+  protected abstract writeDelta(delta: ChatDelta, index: number): string;
 
   /** Records text of a choice that is delivered, and so charged. */
   protected delivered(text: string, index = 0): void {

@@ -3,7 +3,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
-import type { ChatWork, Heading, Shown } from '../call.js';
+import type { ChatWork, AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta, ChatReply } from '../codec.js';
 
 /** How a stream is sent. `keep_alive` is sent between two of its texts when it is idle. */
@@ -33,9 +33,9 @@ export interface ChatStreamWriter {
    */
   readonly breaks?: true;
   /** The events for deltas, as one text; empty if they add nothing. */
-  frame(pieces: readonly ChatDelta[]): string;
+  frame(deltas: readonly ChatDelta[]): string;
   /** Records the usage in deltas that are not sent, as the client has disconnected. */
-  noteUsage(pieces: readonly ChatDelta[]): void;
+  noteUsage(deltas: readonly ChatDelta[]): void;
   /** The text delivered so far, choice by choice, for counting its tokens. */
   texts(): string[];
   /** The last events of a complete answer. They are sent only after the charge is committed. */
@@ -53,8 +53,8 @@ export interface ChatFormat extends RequestFormat {
    * it.
    */
   read(body: object, model: Model, headers: RequestHeaders): ChatWork;
-  write(heading: Heading, reply: ChatReply, bill: Bill, work: ChatWork): object;
-  stream(heading: Heading, shown: Shown, work: ChatWork, asked?: Asked): ChatStreamWriter;
+  write(head: AnswerHead, reply: ChatReply, bill: Bill, work: ChatWork): object;
+  stream(head: AnswerHead, visible: VisibleParts, work: ChatWork, asked?: Asked): ChatStreamWriter;
   /** Writes the number of tokens of a prompt; by default `{input_tokens}`. */
   count?(tokens: number): object;
 }

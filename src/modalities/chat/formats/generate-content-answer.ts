@@ -4,7 +4,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
 import { isRecord, recordsIn } from '../../../lib/is-record.js';
 import { plainId, signatureOf } from '../../../lib/tool-id.js';
-import type { ChatWork, Heading } from '../call.js';
+import type { ChatWork, AnswerHead } from '../call.js';
 import type { ChatChoice, ChatReply, ReasoningDetail, ToolCall } from '../codec.js';
 import { enumValue } from './generate-content-enum.js';
 import { othersIn, ownSignatures, sealedSignature } from './generate-content-state.js';
@@ -12,7 +12,7 @@ import { finishReason } from './openai-answer.js';
 
 /** A whole answer as the Gemini API writes it. */
 export function answerOf(
-  heading: Heading,
+  head: AnswerHead,
   reply: ChatReply,
   { usage }: Bill,
   work: Pick<ChatWork, 'hides_thoughts' | 'unwraps_value'>,
@@ -27,12 +27,12 @@ export function answerOf(
       });
     }),
     usageMetadata: usageOf(usage),
-    ...headOf(heading),
+    ...headOf(head),
   };
 }
 
 /** The fields of every answer and every event. */
-export function headOf({ id, model }: Heading): object {
+export function headOf({ id, model }: AnswerHead): object {
   return { modelVersion: model, responseId: id.replace(/^chatcmpl-/u, '') };
 }
 

@@ -1,6 +1,6 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
-import type { Heading, Shown } from '../call.js';
+import type { AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta, ReasoningDetail, ToolCall } from '../codec.js';
 import { EventWriter } from './event-writer.js';
 import type { StreamWire } from './format.js';
@@ -55,17 +55,17 @@ export class ContentWriter extends EventWriter {
   #hasBegun = false;
 
   constructor(
-    heading: Heading,
-    shown: Shown,
+    head: AnswerHead,
+    visible: VisibleParts,
     private readonly words: ContentWords,
   ) {
-    super(shown);
-    this.#head = headOf(heading);
+    super(visible);
+    this.#head = headOf(head);
     this.wire = words.as === 'list' ? LIST : undefined;
   }
 
   override get shows_reasoning(): boolean {
-    return this.shown.reasoning && this.words.thoughts;
+    return this.visible.reasoning && this.words.thoughts;
   }
 
   end({ usage }: Bill): string {
@@ -83,9 +83,9 @@ export class ContentWriter extends EventWriter {
     return this.#framed(errorOf(error));
   }
 
-  protected piece(piece: ChatDelta, index: number): string {
-    const parts = this.#partsOf(piece, this.#choice(index));
-    const logprobs = this.shown.logprobs ? logprobsOf(piece.logprobs) : {};
+  protected writeDelta(delta: ChatDelta, index: number): string {
+    const parts = this.#partsOf(delta, this.#choice(index));
+    const logprobs = this.visible.logprobs ? logprobsOf(delta.logprobs) : {};
     if (parts.length === 0 && Object.keys(logprobs).length === 0) return '';
     return this.#answer({ candidates: [candidate(index, parts, logprobs)] });
   }
@@ -99,9 +99,9 @@ export class ContentWriter extends EventWriter {
     return fresh;
   }
 
-  #partsOf(piece: ChatDelta, choice: Choice): object[] {
+  #partsOf(delta: ChatDelta, choice: Choice): object[] {
     const parts: object[] = [];
-    const { content, reasoning_content, reasoning_details = [], finish_reason } = piece;
+    const { content, reasoning_content, reasoning_details = [], finish_reason } = delta;
     if (this.shows_reasoning && reasoning_content) {
       this.delivered(reasoning_content, choice.index);
       parts.push({ text: reasoning_content, thought: true });
@@ -112,8 +112,8 @@ export class ContentWriter extends EventWriter {
       if (this.words.unwraps_value) choice.held += content;
       else parts.push({ text: content });
     }
-    if (this.shown.tools) parts.push(...this.#callsOf(piece, choice));
-    if (this.shown.reasoning) {
+    if (this.visible.tools) parts.push(...this.#callsOf(delta, choice));
+    if (this.visible.reasoning) {
       parts.push(...ownSignatures(reasoning_details).map(signedPart));
       choice.state.push(...othersIn(reasoning_details));
     }

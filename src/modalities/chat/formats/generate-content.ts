@@ -89,11 +89,11 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
     modelOf: (_, { model = '' }) => model,
     // The body was validated, and its type is generated from the schema.
     read: (body, model) => contentWork(body as GenerateContentBody, model, streams),
-    write: (heading, reply, bill, work) => answerOf(heading, reply, bill, work),
-    stream: (heading, shown, work, asked) => {
+    write: (head, reply, bill, work) => answerOf(head, reply, bill, work),
+    stream: (head, visible, work, asked) => {
       const as = asked?.query.get('alt') === 'sse' ? 'events' : 'list';
       const { hides_thoughts, unwraps_value } = work;
-      return new ContentWriter(heading, shown, { as, thoughts: !hides_thoughts, unwraps_value });
+      return new ContentWriter(head, visible, { as, thoughts: !hides_thoughts, unwraps_value });
     },
     error: errorOf,
   };

@@ -3,7 +3,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import { NO_TOKENS } from '../../../core/usage.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
-import type { Shown } from '../call.js';
+import type { VisibleParts } from '../call.js';
 import { EventWriter, namedEvent } from './event-writer.js';
 import { CLAUDE_FORMAT } from './messages-blocks.js';
 import { finishReason } from './openai-answer.js';
@@ -58,10 +58,10 @@ export class MessagesWriter extends EventWriter {
 
   constructor(
     private readonly head: object,
-    shown: Shown,
+    visible: VisibleParts,
     private readonly words: MessagesWords,
   ) {
-    super(shown);
+    super(visible);
   }
 
   end({ usage }: Bill): string {
@@ -78,17 +78,17 @@ export class MessagesWriter extends EventWriter {
     return namedEvent('error', this.words.errorOf(error));
   }
 
-  protected piece(piece: ChatDelta): string {
-    const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = piece;
+  protected writeDelta(delta: ChatDelta): string {
+    const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = delta;
     let events = this.#begin();
-    if (this.shown.reasoning) {
+    if (this.visible.reasoning) {
       if (reasoning_content) events += this.#thinking(reasoning_content);
       for (const detail of reasoning_details ?? []) events += this.#detail(detail);
     }
     if (content) events += this.#writeText(content);
-    if (this.shown.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
+    if (this.visible.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
-    if (piece.stop_sequence !== undefined) this.#sequence = piece.stop_sequence;
+    if (delta.stop_sequence !== undefined) this.#sequence = delta.stop_sequence;
     return events;
   }
 

@@ -5,7 +5,7 @@ import type { TokenUsage } from '../../../core/usage.js';
 import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { MessagesBody } from '../../../schema-types/messages.js';
 import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
-import type { Heading } from '../call.js';
+import type { AnswerHead } from '../call.js';
 import type { ChatFormat } from './format.js';
 import { contextWords } from './messages-context.js';
 import { anthropicModels } from './model-lists.js';
@@ -54,8 +54,8 @@ export const messages: ChatFormat = {
       ignored: [...new Set([...work.ignored.map((name) => words.get(name) ?? name), ...ignored])],
     };
   },
-  write: (heading, reply, { usage }) => message(heading, reply, usage),
-  stream: (heading, shown) => new MessagesWriter(messageHead(heading), shown, { usageOf, errorOf }),
+  write: (head, reply, { usage }) => message(head, reply, usage),
+  stream: (head, visible) => new MessagesWriter(messageHead(head), visible, { usageOf, errorOf }),
   error: errorOf,
 };
 
@@ -83,15 +83,15 @@ function refuseTooMany({ max_tokens = 0 }: MessagesBody, { limits }: Model): voi
   throw new GatewayError('invalid_request', message, { param: 'max_tokens' });
 }
 
-function messageHead({ id, model }: Heading): object {
+function messageHead({ id, model }: AnswerHead): object {
   const named = `msg_${id.replace(/^chatcmpl-/u, '')}`;
   return { id: named, type: 'message', role: 'assistant', model };
 }
 
-function message(heading: Heading, reply: ChatReply, usage: TokenUsage): object {
+function message(head: AnswerHead, reply: ChatReply, usage: TokenUsage): object {
   const [choice] = reply.choices;
   return {
-    ...messageHead(heading),
+    ...messageHead(head),
     content: choice ? blocksOf(choice) : [],
     ...ending(choice?.finish_reason, Boolean(choice?.tool_calls), choice?.stop_sequence),
     usage: usageOf(usage),

@@ -2,7 +2,7 @@ import { detailedUsageBody, usageBody, type Bill } from '../../../billing/bill.j
 import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
 import type { ChatChoice, ChatDelta, ChatReply } from '../codec.js';
-import type { Heading, Shown } from '../call.js';
+import type { AnswerHead, VisibleParts } from '../call.js';
 import { EventWriter } from './event-writer.js';
 import { TOOL_CALLS, type CallWords } from './openai-calls.js';
 
@@ -33,12 +33,12 @@ export function finishReason(
 
 /** The answer to a chat call that is not streamed (specification 2.4). */
 export function completion(
-  heading: Heading,
+  head: AnswerHead,
   reply: ChatReply,
   usage: TokenUsage,
   calls = TOOL_CALLS,
 ): object {
-  const { id, created, model } = heading;
+  const { id, created, model } = head;
   const choices = reply.choices.map((choice) => choiceBody(choice, calls));
   return { id, object: 'text_completion', created, model, choices, usage: usageBody(usage) };
 }
@@ -109,8 +109,8 @@ export class ChunkWriter extends EventWriter {
   readonly #refusals: boolean;
   readonly #choices = new Map<number, ChoiceState>();
 
-  constructor({ id, created, model }: Heading, shown: Shown, words: ChunkWords) {
-    super(shown);
+  constructor({ id, created, model }: AnswerHead, visible: VisibleParts, words: ChunkWords) {
+    super(visible);
     this.#calls = words.calls ?? TOOL_CALLS;
     this.#refusals = words.refusals === true;
     this.#opening = JSON.stringify({ role: 'assistant', ...words.opening });
@@ -118,8 +118,8 @@ export class ChunkWriter extends EventWriter {
     this.#tail = words.usage === 'asked' ? ',"usage":null' : '';
     this.#hasUsage = words.usage !== 'never';
     this.#usageBody = words.usage_details ? detailedUsageBody : usageBody;
-    const heading = { id, object: words.object, created, model };
-    this.#head = `${JSON.stringify(heading).slice(0, -1)},"choices":[`;
+    const head = { id, object: words.object, created, model };
+    this.#head = `${JSON.stringify(head).slice(0, -1)},"choices":[`;
   }
 
   /**
@@ -134,7 +134,7 @@ export class ChunkWriter extends EventWriter {
     return event(JSON.stringify(error));
   }
 
-  protected piece(piece: ChatDelta, index: number): string {
+  protected writeDelta(delta: ChatDelta, index: number): string {
     let events = '';
     let choice = this.#choices.get(index);
     if (!choice) {
@@ -143,11 +143,11 @@ export class ChunkWriter extends EventWriter {
       events += this.#chunk(index, this.#opening, null);
     }
     if (choice.finish !== undefined) return events;
-    const delta = this.#delta(piece, index, choice);
-    const logprobs = this.shown.logprobs ? piece.logprobs : undefined;
-    if (delta) events += this.#chunk(index, delta, null, logprobs);
-    if (piece.finish_reason !== undefined) {
-      events += this.#finish(piece.finish_reason, index, choice);
+    const json = this.#delta(delta, index, choice);
+    const logprobs = this.visible.logprobs ? delta.logprobs : undefined;
+    if (json) events += this.#chunk(index, json, null, logprobs);
+    if (delta.finish_reason !== undefined) {
+      events += this.#finish(delta.finish_reason, index, choice);
     }
     return events;
   }
@@ -179,14 +179,14 @@ export class ChunkWriter extends EventWriter {
    * The delta as JSON; empty if it adds nothing. Details of reasoning do not count as delivered
    * text: they repeat its text, or hold encrypted state.
    */
-  #delta(piece: ChatDelta, index: number, choice: ChoiceState): string {
-    const { content } = piece;
-    const reasoning = this.shown.reasoning ? piece.reasoning_content : undefined;
-    const details = this.shown.reasoning ? piece.reasoning_details : undefined;
-    const calls = this.shown.tools && piece.tool_calls?.length ? piece.tool_calls : undefined;
+  #delta(delta: ChatDelta, index: number, choice: ChoiceState): string {
+    const { content } = delta;
+    const reasoning = this.visible.reasoning ? delta.reasoning_content : undefined;
+    const details = this.visible.reasoning ? delta.reasoning_details : undefined;
+    const calls = this.visible.tools && delta.tool_calls?.length ? delta.tool_calls : undefined;
     if (content && !reasoning && !details && !calls) {
       this.delivered(content, index);
-      return `{"${this.#field(piece)}":${JSON.stringify(content)}}`;
+      return `{"${this.#field(delta)}":${JSON.stringify(content)}}`;
     }
     if (!content && !reasoning && !details?.length && !calls) return '';
     let text = `${content ?? ''}${reasoning ?? ''}`;
@@ -197,7 +197,7 @@ export class ChunkWriter extends EventWriter {
     const called = calls && choice.calls?.write(calls);
     if (calls && !called && !content && !reasoning && !details?.length) return '';
     return JSON.stringify({
-      ...(content && { [this.#field(piece)]: content }),
+      ...(content && { [this.#field(delta)]: content }),
       ...(reasoning && { reasoning_content: reasoning }),
       ...(details?.length && { reasoning_details: details }),
       ...called,

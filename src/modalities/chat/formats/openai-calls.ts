@@ -5,7 +5,7 @@ import { customInput } from '../../../lib/tool-arguments.js';
 /** Writes the tool calls of one streamed choice. */
 interface CallDeltas {
   /** The fields of a delta with fragments of calls; undefined if there is nothing to send yet. */
-  write(pieces: readonly ToolCallFragment[]): object | undefined;
+  write(fragments: readonly ToolCallFragment[]): object | undefined;
   /** The fields of a last delta before the finish reason; undefined if nothing is left to send. */
   end(): object | undefined;
 }
@@ -31,8 +31,10 @@ const FUNCTION_CALL: CallWords = {
   finish_reason: 'function_call',
   message: ([call]) => ({ function_call: call?.function }),
   deltas: () => ({
-    write: (pieces) => {
-      const functions = pieces.filter(({ index }) => index === 0).map((piece) => piece.function);
+    write: (fragments) => {
+      const functions = fragments
+        .filter(({ index }) => index === 0)
+        .map((fragment) => fragment.function);
       if (functions.length === 0) return undefined;
       const name = functions.find((one) => one.name !== undefined)?.name;
       const text = functions.map((one) => one.arguments ?? '').join('');
@@ -70,8 +72,8 @@ class CustomDeltas implements CallDeltas {
 
   constructor(private readonly isCustom: (name: string | undefined) => boolean) {}
 
-  write(pieces: readonly ToolCallFragment[]): object | undefined {
-    const tool_calls = pieces.flatMap((piece) => this.#writePiece(piece) ?? []);
+  write(fragments: readonly ToolCallFragment[]): object | undefined {
+    const tool_calls = fragments.flatMap((fragment) => this.#writeFragment(fragment) ?? []);
     return tool_calls.length > 0 ? { tool_calls } : undefined;
   }
 
@@ -83,10 +85,10 @@ class CustomDeltas implements CallDeltas {
     return tool_calls.length > 0 ? { tool_calls } : undefined;
   }
 
-  #writePiece(piece: ToolCallFragment): object | undefined {
-    const { index, id, function: called } = piece;
+  #writeFragment(fragment: ToolCallFragment): object | undefined {
+    const { index, id, function: called } = fragment;
     const begun = this.#open.get(index);
-    if (begun === undefined && !this.isCustom(called.name)) return piece;
+    if (begun === undefined && !this.isCustom(called.name)) return fragment;
     this.#open.set(index, (begun ?? '') + (called.arguments ?? ''));
     if (begun !== undefined) return undefined;
     return { index, id, type: 'custom', custom: { name: called.name, input: '' } };

@@ -38,8 +38,8 @@ export const openAiChat: ChatFormat = {
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated: its schema refines the one from which its type is generated.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),
-  write: (heading, reply, { usage }, work) => {
-    const answer = completion(heading, reply, usage, callWords(work));
+  write: (head, reply, { usage }, work) => {
+    const answer = completion(head, reply, usage, callWords(work));
     const { choices } = answer as Contract;
     return {
       ...answer,
@@ -49,8 +49,8 @@ export const openAiChat: ChatFormat = {
       usage: detailedUsageBody(usage),
     };
   },
-  stream: (heading, shown, work) =>
-    new ChunkWriter(heading, shown, {
+  stream: (head, visible, work) =>
+    new ChunkWriter(head, visible, {
       object: 'chat.completion.chunk',
       opening: { content: '', refusal: null },
       null_logprobs: true,

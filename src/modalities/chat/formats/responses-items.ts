@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../../../core/usage.js';
 import type { ToolCall, ReasoningDetail } from '../codec.js';
-import type { ChatWork, ClientTools, Heading } from '../call.js';
+import type { ChatWork, ClientTools, AnswerHead } from '../call.js';
 import { finishReason } from './openai-answer.js';
 import { joinDetails, sealed } from './sealed-reasoning.js';
 import { customInput } from '../../../lib/tool-arguments.js';
@@ -35,16 +35,16 @@ const NOTHING_KEPT = {
 };
 
 /**
- * The common part of all forms of one answer: its heading, and the fields that repeat its request.
+ * The common part of all forms of one answer: its head, and the fields that repeat its request.
  */
-export interface ResponseHead {
-  heading: Heading;
+export interface ResponseBase {
+  head: AnswerHead;
   echo: ChatWork['echo'];
 }
 
 /** The answer, complete or so far. */
 export function response(
-  { heading: { id, created, model, now }, echo }: ResponseHead,
+  { head: { id, created, model, now }, echo }: ResponseBase,
   output: readonly Item[],
   ending: Ending | { status: 'in_progress' | 'failed' },
   usage: TokenUsage | null,
@@ -65,7 +65,7 @@ export function response(
 }
 
 /** The ID of an item, unique by its position in the answer. */
-export function itemId(kind: string, { id }: Heading, at: number): string {
+export function itemId(kind: string, { id }: AnswerHead, at: number): string {
   return `${kind}_${plain(id)}_${at}`;
 }
 

@@ -3,7 +3,7 @@ import type { ErrorCode, GatewayError } from '../../../core/errors.js';
 import type { FailedRequest } from '../../../pipeline/stage.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
-import type { ChatWork, ClientTools, Heading, Shown } from '../call.js';
+import type { ChatWork, ClientTools, AnswerHead, VisibleParts } from '../call.js';
 import { CustomInput } from './custom-input.js';
 import { EventWriter, namedEvent } from './event-writer.js';
 import {
@@ -19,7 +19,7 @@ import {
   wordsPart,
   type Ending,
   type Item,
-  type ResponseHead,
+  type ResponseBase,
 } from './responses-items.js';
 
 /** Error codes at which clients report the failure to their user and do not retry. */
@@ -44,7 +44,7 @@ type Open =
  * done, then the whole answer again.
  */
 export class ResponsesWriter extends EventWriter {
-  readonly #head: ResponseHead;
+  readonly #base: ResponseBase;
   readonly #tools: ClientTools | undefined;
   #sequence = 0;
   #output: Item[] = [];
@@ -53,24 +53,24 @@ export class ResponsesWriter extends EventWriter {
   #finish: string | undefined;
 
   constructor(
-    private readonly heading: Heading,
-    shown: Shown,
+    private readonly head: AnswerHead,
+    visible: VisibleParts,
     { tools, echo }: Pick<ChatWork, 'tools' | 'echo'>,
   ) {
-    super(shown);
+    super(visible);
     this.#tools = tools;
-    this.#head = { heading, echo };
+    this.#base = { head, echo };
   }
 
   end({ usage }: Bill): string {
     const ending = endingOf(this.#finish, this.#calls > 0);
     const events = this.#begin() + this.#close(ending.status);
-    const complete = response(this.#head, this.#output, ending, usage);
+    const complete = response(this.#base, this.#output, ending, usage);
     return events + this.#event(`response.${ending.status}`, { response: complete });
   }
 
   error({ code, message }: GatewayError): string {
-    const failed = response(this.#head, this.#output, { status: 'failed' }, null);
+    const failed = response(this.#base, this.#output, { status: 'failed' }, null);
     const error = { code: CODES[code] ?? 'invalid_prompt', message };
     return this.#begin() + this.#event('response.failed', { response: { ...failed, error } });
   }
@@ -83,30 +83,30 @@ export class ResponsesWriter extends EventWriter {
 
   #begin(): string {
     if (this.#sequence > 0) return '';
-    const begun = response(this.#head, [], { status: 'in_progress' }, null);
+    const begun = response(this.#base, [], { status: 'in_progress' }, null);
     return (
       this.#event('response.created', { response: begun }) +
       this.#event('response.in_progress', { response: begun })
     );
   }
 
-  protected piece(piece: ChatDelta): string {
-    const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = piece;
+  protected writeDelta(delta: ChatDelta): string {
+    const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = delta;
     let events = this.#begin();
-    if (this.shown.reasoning) {
+    if (this.visible.reasoning) {
       if (reasoning_content) events += this.#think(reasoning_content);
       if (reasoning_details?.length) events += this.#keep(reasoning_details);
     }
-    if (content) events += this.#writeText(content, piece);
-    if (this.shown.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
+    if (content) events += this.#writeText(content, delta);
+    if (this.visible.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
     return events;
   }
 
-  #writeText(delta: string, piece: ChatDelta): string {
-    this.delivered(delta);
-    const is_refusal = piece.is_refusal === true;
-    const logprobs = this.shown.logprobs ? logprobsOf(piece.logprobs) : [];
+  #writeText(text: string, delta: ChatDelta): string {
+    this.delivered(text);
+    const is_refusal = delta.is_refusal === true;
+    const logprobs = this.visible.logprobs ? logprobsOf(delta.logprobs) : [];
     let events = '';
     let open = this.#open;
     if (open?.kind !== 'message' || open.is_refusal !== is_refusal) {
@@ -120,9 +120,9 @@ export class ResponsesWriter extends EventWriter {
         part: wordsPart(open),
       });
     }
-    open.text += delta;
+    open.text += text;
     open.logprobs.push(...logprobs);
-    const data = { content_index: 0, delta };
+    const data = { content_index: 0, delta: text };
     return is_refusal
       ? events + this.#inItem('response.refusal.delta', data)
       : events + this.#inItem('response.output_text.delta', { ...data, logprobs });
@@ -197,7 +197,7 @@ export class ResponsesWriter extends EventWriter {
   }
 
   #id(kind: string): string {
-    return itemId(kind, this.heading, this.#output.length);
+    return itemId(kind, this.head, this.#output.length);
   }
 
   #added(item: Item): string {
@@ -278,7 +278,7 @@ export function failedStream(
 ): string | undefined {
   if (CODES[error.code] === undefined || error.code === 'draining') return undefined;
   const created = Math.floor(now_ms / 1000);
-  const heading = { id: request_id, created, model, now: () => now_ms };
-  const shown = { choices: 0, tools: false, reasoning: false, logprobs: false };
-  return new ResponsesWriter(heading, shown, {}).error(error);
+  const head = { id: request_id, created, model, now: () => now_ms };
+  const visible = { choices: 0, tools: false, reasoning: false, logprobs: false };
+  return new ResponsesWriter(head, visible, {}).error(error);
 }

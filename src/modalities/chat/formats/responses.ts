@@ -1,7 +1,7 @@
 import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { ResponsesBody } from '../../../schema-types/responses.js';
 import type { ChatChoice } from '../codec.js';
-import type { Heading, ClientTools } from '../call.js';
+import type { AnswerHead, ClientTools } from '../call.js';
 import type { ChatFormat } from './format.js';
 import {
   brokenOff,
@@ -41,13 +41,13 @@ export const responses: ChatFormat = {
   modelOf: (body) => (body as ResponsesBody).model,
   // The body was validated, and its type is generated from the schema.
   read: (body, model) => responsesWork(body as ResponsesBody, model),
-  write: (heading, reply, { usage }, work) => {
+  write: (head, reply, { usage }, work) => {
     const [choice] = reply.choices;
     const ending = endingOf(choice?.finish_reason, Boolean(choice?.tool_calls));
-    const output = brokenOff(itemsOf(heading, choice, work.tools), ending.status);
-    return response({ heading, echo: work.echo }, output, ending, usage);
+    const output = brokenOff(itemsOf(head, choice, work.tools), ending.status);
+    return response({ head, echo: work.echo }, output, ending, usage);
   },
-  stream: (heading, shown, work) => new ResponsesWriter(heading, shown, work),
+  stream: (head, visible, work) => new ResponsesWriter(head, visible, work),
   errorStream: failedStream,
 };
 
@@ -57,11 +57,11 @@ export const openAiResponses = spendingEndpoint('openai-responses', 'POST /opena
   format: 'responses',
 });
 
-function itemsOf(heading: Heading, choice?: ChatChoice, tools?: ClientTools): Item[] {
+function itemsOf(head: AnswerHead, choice?: ChatChoice, tools?: ClientTools): Item[] {
   const items: Item[] = [];
   if (!choice) return items;
   const { content, reasoning_content = '', reasoning_details = [], tool_calls = [] } = choice;
-  const id = (kind: string): string => itemId(kind, heading, items.length);
+  const id = (kind: string): string => itemId(kind, head, items.length);
   if (reasoning_content !== '' || reasoning_details.length > 0) {
     items.push(reasoningItem(id('rs'), reasoning_content, reasoning_details));
   }

@@ -1,5 +1,5 @@
 import type { DefaultEndpoint, RequestFormat } from '../../../pipeline/modality.js';
-import type { Sending } from '../../../pipeline/work.js';
+import type { SendContext } from '../../../pipeline/work.js';
 import { videoOperation } from '../codec.js';
 import { videoRate } from '../price.js';
 import { headerSafe } from '../../../http/ignored-header.js';
@@ -28,7 +28,7 @@ export interface VideoFormat extends RequestFormat {
   /** Fits a body that satisfies the format's schema to a model. Throws `GatewayError`. */
   read(body: object, model: Model): VideoWork;
   /** The answer for a task that an upstream accepts. */
-  accepted(task: Task, sending: Sending): Acceptance;
+  accepted(task: Task, context: SendContext): Acceptance;
 }
 
 export interface Acceptance {

@@ -20,8 +20,8 @@ import { providerAt, upstreamAt, type Received } from '../../../helpers/upstream
 import { TOOL, type Turn } from './helpers/conversation-parts.js';
 import { WIRE_FAKES } from './helpers/wires/wire-fakes.js';
 
-const HEADING = { id: 'chatcmpl-1', created: 1, model: 'm' };
-const SHOWN = { choices: 1, tools: true, reasoning: true, logprobs: false };
+const HEAD = { id: 'chatcmpl-1', created: 1, model: 'm' };
+const VISIBLE = { choices: 1, tools: true, reasoning: true, logprobs: false };
 const CALL: ChatCall = { messages: [], stream: true, n: 1, max_tokens: 99, fields: {} };
 const LIMITS = { event_bytes: 1_000_000, stream_bytes: 1_000_000, answer_bytes: 1_000_000 };
 const BILL = {
@@ -63,7 +63,7 @@ const FORMATS: readonly [format: ChatFormat, marks: readonly RegExp[]][] = [
 
 /** What has come of an upstream's stream, and what broke it. */
 interface Heard {
-  pieces: readonly ChatDelta[];
+  deltas: readonly ChatDelta[];
   error?: UpstreamError;
 }
 
@@ -88,19 +88,19 @@ async function heard(wire: string, bytes: Uint8Array): Promise<Heard> {
   }
   const frames = codec.openFrames?.(LIMITS) ?? new EventReader(LIMITS);
   const reader = new DeltaReader(body(), frames, codec.decodeStream(CALL, upstream));
-  const pieces: ChatDelta[] = [];
+  const deltas: ChatDelta[] = [];
   try {
-    await reader.each((some) => void pieces.push(...some));
-    return { pieces };
+    await reader.each((some) => void deltas.push(...some));
+    return { deltas };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    return { pieces, error };
+    return { deltas, error };
   }
 }
 
 /** The text and the arguments of calls. */
-function spokenIn({ pieces }: Heard): string {
-  return pieces
+function spokenIn({ deltas }: Heard): string {
+  return deltas
     .flatMap(({ content, tool_calls = [] }) => [
       content ?? '',
       ...tool_calls.map((call) => call.function.arguments ?? ''),
@@ -109,9 +109,9 @@ function spokenIn({ pieces }: Heard): string {
 }
 
 /** What the client of a format gets of that. */
-function written(format: ChatFormat, { pieces, error }: Heard): string {
-  const writer = format.stream(HEADING, SHOWN, WORK, EVENTS);
-  const said = writer.frame(pieces);
+function written(format: ChatFormat, { deltas, error }: Heard): string {
+  const writer = format.stream(HEAD, VISIBLE, WORK, EVENTS);
+  const said = writer.frame(deltas);
   return said + (error ? writer.error(toClientError(error)) : writer.end(BILL));
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/modalities/chat/formats/generate-content-answer.js';
 import { ContentWriter } from '../../../../src/modalities/chat/formats/generate-content-stream.js';
 
-const HEADING = { id: 'chatcmpl-7', created: 1, model: 'm' };
+const HEAD = { id: 'chatcmpl-7', created: 1, model: 'm' };
 const USAGE = { prompt_tokens: 4, completion_tokens: 5, reasoning_tokens: 3, cached_tokens: 2 };
 const BILL = { usage: USAGE, cost_nano: 0n, estimated: false };
 const token = (said: string, logprob: number, top: object[] = []): object => ({
@@ -31,7 +31,7 @@ const RESULT = {
 describe('an answer in the words of the Gemini API', () => {
   it('gives the probabilities of tokens, whole and streamed', () => {
     const choice = { index: 0, content: 'Hi!', finish_reason: 'stop', logprobs: LOGPROBS };
-    const answer = answerOf(HEADING, { choices: [choice], usage: USAGE }, BILL, {
+    const answer = answerOf(HEAD, { choices: [choice], usage: USAGE }, BILL, {
       hides_thoughts: true,
     });
     expect(answer).to.have.deep.property('candidates', [
@@ -42,8 +42,8 @@ describe('an answer in the words of the Gemini API', () => {
         index: 0,
       },
     ]);
-    const shown = { choices: 1, tools: false, reasoning: false, logprobs: true };
-    const writer = new ContentWriter(HEADING, shown, { as: 'events', thoughts: false });
+    const visible = { choices: 1, tools: false, reasoning: false, logprobs: true };
+    const writer = new ContentWriter(HEAD, visible, { as: 'events', thoughts: false });
     const event = writer.frame([{ index: 0, content: 'Hi!', logprobs: LOGPROBS }]);
     const { candidates } = JSON.parse(event.slice('data: '.length)) as { candidates: object[] };
     expect(candidates).to.deep.equal([

@@ -4,13 +4,13 @@ import { claudeCodec } from '../../../../providers/anthropic/codec.js';
 import { UpstreamError } from '../../../../src/core/upstream-error.js';
 import type { ChatCall, ChatDelta } from '../../../../src/modalities/chat/codec.js';
 import { messages } from '../../../../src/modalities/chat/formats/messages.js';
-import { visible } from '../../../../src/modalities/chat/send.js';
+import { visibleReply } from '../../../../src/modalities/chat/send.js';
 import { toClientError } from '../../../../src/upstream/to-client-error.js';
 import { EventReader } from '../../../../src/upstream/sse.js';
 import { claudeAt } from '../../../helpers/claude.js';
 
-const HEADING = { id: 'chatcmpl-1', created: 1, model: 'claude' };
-const SHOWN = { choices: 1, tools: true, reasoning: true, logprobs: false };
+const HEAD = { id: 'chatcmpl-1', created: 1, model: 'claude' };
+const VISIBLE = { choices: 1, tools: true, reasoning: true, logprobs: false };
 const CALL: ChatCall = { messages: [], stream: true, n: 1, max_tokens: 99, fields: {} };
 const LIMITS = { event_bytes: 1_000_000, stream_bytes: 1_000_000, answer_bytes: 1_000_000 };
 const USAGE = { prompt_tokens: 12, completion_tokens: 7, cached_tokens: 3 };
@@ -51,16 +51,16 @@ function blockEvents(index: number, content_block: object, deltas: readonly obje
 function written(bytes: Uint8Array): string {
   const decoder = CODEC.decodeStream(CALL, claudeAt());
   const frames = new EventReader(LIMITS);
-  const writer = messages.stream(HEADING, SHOWN, WORK);
-  const pieces: ChatDelta[] = [];
+  const writer = messages.stream(HEAD, VISIBLE, WORK);
+  const deltas: ChatDelta[] = [];
   try {
-    if (!decoder.read(frames.read(bytes), pieces)) {
-      if (!decoder.read(frames.finish(), pieces)) decoder.end(pieces);
+    if (!decoder.read(frames.read(bytes), deltas)) {
+      if (!decoder.read(frames.finish(), deltas)) decoder.end(deltas);
     }
-    return writer.frame(pieces) + writer.end(BILL);
+    return writer.frame(deltas) + writer.end(BILL);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    return writer.frame(pieces) + writer.error(toClientError(error));
+    return writer.frame(deltas) + writer.error(toClientError(error));
   }
 }
 
@@ -128,8 +128,8 @@ describe('a streamed message', () => {
     const ending = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
     expect(message).to.include(ending);
     const body = { content: [{ type: 'text', text: 'Hi' }], ...ending };
-    const reply = visible(CODEC.decode(body, CALL, claudeAt()), SHOWN);
-    expect(messages.write(HEADING, reply, BILL, WORK)).to.include(ending);
+    const reply = visibleReply(CODEC.decode(body, CALL, claudeAt()), VISIBLE);
+    expect(messages.write(HEAD, reply, BILL, WORK)).to.include(ending);
   });
 
   it('says of a cut that the API failed, never that it is overloaded and to be asked thrice', () => {

@@ -5,14 +5,14 @@ import {
   completion,
   finishReason,
 } from '../../../../src/modalities/chat/formats/openai-answer.js';
-import { visible } from '../../../../src/modalities/chat/send.js';
+import { visibleReply } from '../../../../src/modalities/chat/send.js';
 import { dataOf } from '../../../money/helpers/scripted-gateway.js';
-import type { Shown } from '../../../../src/modalities/chat/call.js';
+import type { VisibleParts } from '../../../../src/modalities/chat/call.js';
 
-const HEADING = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm"1' };
+const HEAD = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm"1' };
 const WORDS = { object: 'text_completion.chunk' };
-const ALL: Shown = { choices: 2, tools: true, reasoning: true, logprobs: true };
-const PLAIN: Shown = { choices: 1, tools: false, reasoning: false, logprobs: false };
+const ALL: VisibleParts = { choices: 2, tools: true, reasoning: true, logprobs: true };
+const PLAIN: VisibleParts = { choices: 1, tools: false, reasoning: false, logprobs: false };
 
 const fragment = { index: 0, id: 'call_1', function: { name: 'f', arguments: '{"a"' } };
 
@@ -23,11 +23,11 @@ interface Choice {
   logprobs?: unknown;
 }
 
-/** The choices of the events that some pieces make, one after the other. */
-function frame(framer: ChunkWriter, pieces: readonly ChatDelta[]): Choice[] {
-  return dataOf(framer.frame(pieces)).map((json) => {
-    const { choices, ...heading } = JSON.parse(json) as { choices: Choice[] };
-    expect(heading).to.deep.equal({ ...HEADING, object: 'text_completion.chunk' });
+/** The choices of the events that some deltas make, one after the other. */
+function frame(framer: ChunkWriter, deltas: readonly ChatDelta[]): Choice[] {
+  return dataOf(framer.frame(deltas)).map((json) => {
+    const { choices, ...head } = JSON.parse(json) as { choices: Choice[] };
+    expect(head).to.deep.equal({ ...HEAD, object: 'text_completion.chunk' });
     expect(choices).to.have.length(1);
     return choices[0] ?? { index: -1, delta: {}, finish_reason: null };
   });
@@ -36,7 +36,7 @@ function frame(framer: ChunkWriter, pieces: readonly ChatDelta[]): Choice[] {
 const role = { role: 'assistant' };
 
 describe('the OpenAI chunk writer', () => {
-  const ROWS: [string, Shown, ChatDelta[], object[]][] = [
+  const ROWS: [string, VisibleParts, ChatDelta[], object[]][] = [
     ['a text', PLAIN, [{ index: 0, content: 'a\n"' }], [role, { content: 'a\n"' }]],
     ['an empty text', PLAIN, [{ index: 0, content: '' }], [role]],
     ['usage alone', PLAIN, [{ usage: { prompt_tokens: 1 } }], []],
@@ -75,15 +75,15 @@ describe('the OpenAI chunk writer', () => {
       [role, { content: 'b' }, role, { content: 'a' }, { content: 'c' }],
     ],
   ];
-  for (const [name, shown, pieces, deltas] of ROWS) {
+  for (const [name, visible, deltas, expected] of ROWS) {
     it(`frames ${name}`, () => {
-      const choices = frame(new ChunkWriter(HEADING, shown, WORDS), pieces);
-      expect(choices.map(({ delta }) => delta)).to.deep.equal(deltas);
+      const choices = frame(new ChunkWriter(HEAD, visible, WORDS), deltas);
+      expect(choices.map(({ delta }) => delta)).to.deep.equal(expected);
     });
   }
 
   it('gives each choice one finish reason, at its end', () => {
-    const framer = new ChunkWriter(HEADING, ALL, WORDS);
+    const framer = new ChunkWriter(HEAD, ALL, WORDS);
     const choices = frame(framer, [
       { index: 0, tool_calls: [fragment] },
       { index: 0, finish_reason: 'stop' },
@@ -101,17 +101,15 @@ describe('the OpenAI chunk writer', () => {
   });
 
   it('shows log probabilities only where they pass', () => {
-    const pieces = [{ index: 0, content: 'a', logprobs: { content: [] } }];
-    expect(frame(new ChunkWriter(HEADING, ALL, WORDS), pieces)[1]?.logprobs).to.deep.equal({
+    const deltas = [{ index: 0, content: 'a', logprobs: { content: [] } }];
+    expect(frame(new ChunkWriter(HEAD, ALL, WORDS), deltas)[1]?.logprobs).to.deep.equal({
       content: [],
     });
-    expect(frame(new ChunkWriter(HEADING, PLAIN, WORDS), pieces)[1]).to.not.have.property(
-      'logprobs',
-    );
+    expect(frame(new ChunkWriter(HEAD, PLAIN, WORDS), deltas)[1]).to.not.have.property('logprobs');
   });
 
-  it('remembers the last usage, also of pieces that nobody is shown', () => {
-    const framer = new ChunkWriter(HEADING, PLAIN, WORDS);
+  it('remembers the last usage, also of deltas that nobody is shown', () => {
+    const framer = new ChunkWriter(HEAD, PLAIN, WORDS);
     framer.frame([{ usage: { prompt_tokens: 1 } }, { usage: null }]);
     framer.noteUsage([{ index: 0, content: 'unheard', usage: { prompt_tokens: 2 } }]);
     expect(framer.usage).to.deep.equal({ prompt_tokens: 2 });
@@ -119,7 +117,7 @@ describe('the OpenAI chunk writer', () => {
   });
 
   it('remembers what it has shown, choice by choice', () => {
-    const framer = new ChunkWriter(HEADING, ALL, WORDS);
+    const framer = new ChunkWriter(HEAD, ALL, WORDS);
     framer.frame([
       { index: 0, content: 'one', reasoning_content: 'hm ' },
       { index: 1, tool_calls: [fragment] },
@@ -131,11 +129,11 @@ describe('the OpenAI chunk writer', () => {
   it('ends with usage and no choices', () => {
     const usage = { prompt_tokens: 9, completion_tokens: 5 };
     const bill = { usage, cost_nano: 0n, estimated: false };
-    const text = new ChunkWriter(HEADING, PLAIN, WORDS).end(bill);
+    const text = new ChunkWriter(HEAD, PLAIN, WORDS).end(bill);
     const [json = '', done] = dataOf(text);
     expect(done).to.equal('[DONE]');
     expect(JSON.parse(json)).to.deep.equal({
-      ...HEADING,
+      ...HEAD,
       object: 'text_completion.chunk',
       choices: [],
       usage: { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 },
@@ -175,12 +173,12 @@ describe('the details of reasoning', () => {
   const choice = { index: 0, content: 'Hi', finish_reason: 'stop', reasoning_details: details };
   const usage = { prompt_tokens: 1, completion_tokens: 1 };
 
-  const wholeTo = (shown: Shown): string => {
-    const reply = visible({ choices: [choice], usage }, shown);
-    return JSON.stringify(completion(HEADING, reply, usage));
+  const wholeTo = (visible: VisibleParts): string => {
+    const reply = visibleReply({ choices: [choice], usage }, visible);
+    return JSON.stringify(completion(HEAD, reply, usage));
   };
-  const streamTo = (shown: Shown): string =>
-    new ChunkWriter(HEADING, shown, WORDS).frame([{ index: 0, reasoning_details: details }]);
+  const streamTo = (visible: VisibleParts): string =>
+    new ChunkWriter(HEAD, visible, WORDS).frame([{ index: 0, reasoning_details: details }]);
 
   it('are shown where the model shows its reasoning', () => {
     const written = `"reasoning_details":${JSON.stringify(details)}`;
@@ -194,7 +192,7 @@ describe('the details of reasoning', () => {
   });
 
   it('are no text that is paid for, and repeat none', () => {
-    const writer = new ChunkWriter(HEADING, ALL, WORDS);
+    const writer = new ChunkWriter(HEAD, ALL, WORDS);
     writer.frame([{ index: 0, reasoning_details: details }]);
     expect([writer.hasSpoken, writer.texts()]).to.deep.equal([false, []]);
     const text = [{ type: 'reasoning.text' as const, text: 'Hm' }];
@@ -203,7 +201,7 @@ describe('the details of reasoning', () => {
   });
 
   it('leave the text beside them as it is', () => {
-    const writer = new ChunkWriter(HEADING, ALL, WORDS);
+    const writer = new ChunkWriter(HEAD, ALL, WORDS);
     const text = writer.frame([{ index: 0, content: 'Hi', reasoning_details: details }]);
     expect(text).to.contain(`"delta":{"content":"Hi","reasoning_details":`);
     expect(writer.texts()).to.deep.equal(['Hi']);

@@ -6,8 +6,8 @@ import type { ChatDelta } from '../../../../src/modalities/chat/codec.js';
 import type { ChatWork } from '../../../../src/modalities/chat/call.js';
 import { ResponsesWriter } from '../../../../src/modalities/chat/formats/responses-stream.js';
 
-const HEADING = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm' };
-const SHOWN = { choices: 1, tools: true, reasoning: true, logprobs: true };
+const HEAD = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm' };
+const VISIBLE = { choices: 1, tools: true, reasoning: true, logprobs: true };
 const BILL = {
   usage: { prompt_tokens: 9, completion_tokens: 5, cached_tokens: 4, reasoning_tokens: 2 },
   cost_nano: 1n,
@@ -42,12 +42,12 @@ const PIECES: readonly ChatDelta[] = [
   call(2, 'none'),
 ];
 
-function written(pieces: readonly ChatDelta[], finish_reason = 'tool_calls'): string {
-  const writer = new ResponsesWriter(HEADING, SHOWN, {
+function written(deltas: readonly ChatDelta[], finish_reason = 'tool_calls'): string {
+  const writer = new ResponsesWriter(HEAD, VISIBLE, {
     tools: TOOLS,
     echo: { metadata: { a: 'b' } },
   });
-  return writer.frame([...pieces, { index: 0, finish_reason }]) + writer.end(BILL);
+  return writer.frame([...deltas, { index: 0, finish_reason }]) + writer.end(BILL);
 }
 
 /** The events that OpenAI's own client reads from the bytes. */
