@@ -2,6 +2,8 @@ import { refuseField } from '../core/errors.js';
 import { isPrivate } from './ssrf-guard.js';
 
 const DATA = /^data:/iu;
+/** A data: URL of an image, or of no type. Upstreams read a file of another type as that type. */
+const IMAGE_DATA = /^data:(?:image\/|[;,])/iu;
 const HTTP = /^https?:/iu;
 const SCHEME = /^[a-z][a-z0-9+.-]{0,20}:/iu;
 const MAX_CHARACTERS = 8_192;
@@ -12,11 +14,20 @@ export function isHttp(text: string | undefined): text is string {
 }
 
 /**
- * Refuses URLs by which a client could reach the private network through an upstream: files, and
- * hosts whose name or address is not public. A data: URL holds its image and may have any length.
- * Throws `GatewayError` (400) naming `param`.
+ * Like `checkFileUrl`, and refuses the data of anything but an image: its length would decide its
+ * cost, while every image is held for alike.
  */
 export function checkImageUrl(url: string, param: string): void {
+  if (DATA.test(url) && !IMAGE_DATA.test(url)) refuseField(param, 'must be the data of an image');
+  checkFileUrl(url, param);
+}
+
+/**
+ * Refuses URLs by which a client could reach the private network through an upstream: files, and
+ * hosts whose name or address is not public. A data: URL holds its file and may have any length.
+ * Throws `GatewayError` (400) naming `param`.
+ */
+export function checkFileUrl(url: string, param: string): void {
   if (DATA.test(url)) return;
   if (HTTP.test(url) && url.length <= MAX_CHARACTERS && URL.canParse(url)) {
     if (!isPrivate(new URL(url))) return;
@@ -30,7 +41,7 @@ export function checkAddresses(value: unknown, param: string): void {
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
   for (const text of texts) {
     if (typeof text === 'string' && SCHEME.test(text) && isAddress(text)) {
-      checkImageUrl(text, param);
+      checkFileUrl(text, param);
     }
   }
 }

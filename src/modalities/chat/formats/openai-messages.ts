@@ -11,7 +11,7 @@ import type { Capability } from '../../../core/model.js';
 import type { PromptSize } from '../call.js';
 import type { InflateBudget } from '../../../lib/pdf-pages.js';
 import { readFileSize } from '../file-size.js';
-import { checkImageUrl, isHttp } from '../../../upstream/client-url.js';
+import { checkFileUrl, checkImageUrl, isHttp } from '../../../upstream/client-url.js';
 
 const PLAIN_KEYS = ['role', 'content', 'name', 'cache_control'];
 const CALL_KEYS = new Set(['id', 'type', 'function']);
@@ -206,7 +206,7 @@ function readFile({ file, cache_control }: FilePart, place: string, reading: Rea
     const message = `${param} must have either file_data or file_id.`;
     throw new GatewayError('invalid_request', message, { param });
   }
-  if (file_data !== undefined) checkImageUrl(file_data, `${place}.file.file_data`);
+  if (file_data !== undefined) checkFileUrl(file_data, `${place}.file.file_data`);
   const size = readFileSize(file_data, reading.unfolding);
   if ('pages' in size) reading.size.pages += size.pages;
   else reading.size.text_bytes += size.text.length;
