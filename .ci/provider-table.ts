@@ -41,6 +41,7 @@ const FLAGS: Record<string, (value: unknown) => string> = {
       : `\`reasoning_effort\` as \`${String(how)}\``,
   max_completion_tokens: () => '`max_completion_tokens` for reasoning models',
   custom_tools: () => 'custom tools for newer models',
+  max_stops: (most) => `at most ${String(most)} stop sequences`,
   openai_models: () => 'leaves out what a reasoning model refuses',
 };
 

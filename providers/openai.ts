@@ -17,6 +17,7 @@ import { signatureDetail, sentMessages, detailsIn, reasoningSent } from './opena
 import { fitToModel, rulesOf } from './openai/reasoning.js';
 import { toolCallsIn } from './openai/tools.js';
 import type { Upstream } from '../src/core/model.js';
+import { UpstreamError } from '../src/core/upstream-error.js';
 import { isRecord, recordsIn } from '../src/lib/is-record.js';
 
 /** The wire flags that this codec reads. */
@@ -34,6 +35,7 @@ export const wire_flags = [
   'max_completion_tokens',
   'custom_tools',
   'openai_models',
+  'max_stops',
 ] as const;
 
 /**
@@ -59,6 +61,7 @@ export const wire_flags = [
  * - `custom_tools`: prefixes of the names of models that accept tools of type `custom`.
  * - `openai_models`: the models are OpenAI's. Fields that one refuses, by its name, are left out:
  *   sampling parameters for models that reason, and `reasoning_effort` for all others.
+ * - `max_stops`: the most stop sequences. More are `unsupported`.
  */
 export const chat: ChatCodec = { encode, decode, decodeStream, reasoningSent };
 
@@ -185,7 +188,8 @@ const NOTHING: readonly string[] = [];
 export function extraFields(call: ChatCall, upstream: Upstream): ExtraFields {
   const { drop } = upstream;
   const { wire } = upstream.provider;
-  const { tools, reasoning_effort } = call.fields;
+  const { tools, reasoning_effort, stop } = call.fields;
+  if (Array.isArray(stop)) refuseStops(stop, wire);
   const asksUsage = call.stream && wire['stream_options'] !== false;
   const says = reasoning_effort !== undefined && wire['effort'] !== undefined;
   const rules = rulesOf(upstream);
@@ -201,6 +205,12 @@ export function extraFields(call: ChatCall, upstream: Upstream): ExtraFields {
     ...(rules ? fitToModel(fields, rules, upstream) : NOTHING),
   ];
   return { fields, ignored };
+}
+
+function refuseStops(stop: readonly unknown[], { max_stops }: Readonly<Fields>): void {
+  if (typeof max_stops !== 'number' || stop.length <= max_stops) return;
+  const message = `stop must name at most ${max_stops} texts for this model.`;
+  throw new UpstreamError('unsupported', message, undefined, { param: 'stop' });
 }
 
 /** Answers the names of the fields that were there. */

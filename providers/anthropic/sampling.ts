@@ -27,6 +27,7 @@ function tokenSampling(fields: Fields, isThinking: boolean, context: EncodeConte
   const sampling: Sampling = {};
   if (typeof temperature === 'number') {
     sampling.temperature = Math.min(MAX_TEMPERATURE, temperature);
+    if (temperature > MAX_TEMPERATURE) ignored.add('temperature');
   }
   if (typeof top_p === 'number') {
     if (sampling.temperature === undefined || model.both_sampling) sampling.top_p = top_p;

@@ -8,6 +8,7 @@ import type {
 import { plainId, signatureOf } from '../../src/lib/tool-id.js';
 import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import { textOf } from './answer.js';
+import { ToolMedia } from './tool-media.js';
 import { isRecord, recordsIn } from '../../src/lib/is-record.js';
 
 type Wire = Upstream['provider']['wire'];
@@ -27,9 +28,14 @@ const NOTHING: readonly string[] = [];
 export function sentMessages(messages: readonly ChatMessage[], upstream: Upstream): SentMessages {
   if (messages.every(isPlain)) return { messages, ignored: NOTHING };
   const ignored = new Set<string>();
-  const sent = messages.map((message, index) =>
-    isPlain(message) ? message : sentMessage(message, index, upstream, ignored),
-  );
+  const media = new ToolMedia();
+  const sent: object[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'tool') sent.push(...media.messages());
+    if (isPlain(message)) sent.push(message);
+    else sent.push(sentMessage(message, index, upstream, { ignored, media }));
+  }
+  sent.push(...media.messages());
   return { messages: sent, ignored: [...ignored] };
 }
 
@@ -49,12 +55,14 @@ function sentMessage(
   message: ChatMessage,
   index: number,
   { provider: { wire }, model }: Upstream,
-  ignored: Set<string>,
+  { ignored, media }: { ignored: Set<string>; media: ToolMedia },
 ): object {
-  const { role, content, name, tool_calls, tool_call_id } = message;
+  const { role, name, tool_calls, tool_call_id } = message;
+  const content =
+    message.content === undefined ? undefined : contentOf(message, index, wire, ignored);
   const sent = {
     role,
-    content: content === undefined ? undefined : contentOf(message, index, wire, ignored),
+    content: role === 'tool' ? media.takeFrom(content, message) : content,
     ...(name !== undefined && { name }),
     ...(tool_calls && {
       tool_calls: tool_calls.map((call) => ({ ...call, id: sentId(call.id, wire) })),

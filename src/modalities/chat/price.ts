@@ -76,7 +76,10 @@ function promptReads({ n }: ChatCall, { operations }: Provider): number {
 /** The tokens that a provider adds to a prompt. */
 function hiddenTokens({ call }: ChatWork, { hidden_tokens }: Provider): number {
   if (!hidden_tokens) return 0;
-  return hidden_tokens.base + (call.fields['tools'] === undefined ? 0 : hidden_tokens.tools);
+  // Some upstreams demand the tools of earlier calls, which are then sent though none is offered.
+  const hasTools =
+    call.fields['tools'] !== undefined || call.messages.some(({ tool_calls }) => tool_calls);
+  return hidden_tokens.base + (hasTools ? hidden_tokens.tools : 0);
 }
 
 /** The max cost of a chat call in nano-dollars, at the most expensive of the upstreams. */

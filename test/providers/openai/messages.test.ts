@@ -53,6 +53,27 @@ describe('messages on the openai wire', () => {
       .that.includes({ fault: 'unsupported', param: 'messages[0].content[0]' });
   });
 
+  it('images in tool results, which were 400, follow the results in a message of the user', () => {
+    const image = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,QQ==' } };
+    const text = { type: 'text' as const, text: 'A cat:' };
+    const messages: ChatMessage[] = [
+      { role: 'assistant', content: null, tool_calls: [CALL, { ...CALL, id: 'c2' }] },
+      { role: 'tool', content: [text, image], tool_call_id: 'c1' },
+      { role: 'tool', content: [image], tool_call_id: 'c2~ts~QUJD' },
+      { role: 'assistant', content: 'Two cats.' },
+      { role: 'tool', content: [image], tool_call_id: 'c1' },
+    ];
+    const headed = (id: string) => ({ type: 'text', text: `The result of the tool call ${id}:` });
+    expect(sentMessages(messages, to()).messages.slice(1)).to.deep.equal([
+      { role: 'tool', content: [text], tool_call_id: 'c1' },
+      { role: 'tool', content: 'The result follows.', tool_call_id: 'c2' },
+      { role: 'user', content: [headed('c1'), image, headed('c2'), image] },
+      { role: 'assistant', content: 'Two cats.' },
+      { role: 'tool', content: 'The result follows.', tool_call_id: 'c1' },
+      { role: 'user', content: [headed('c1'), image] },
+    ]);
+  });
+
   it('lose the mark of a tool that failed, which this wire has no word for, and name it', () => {
     const failed: ChatMessage = { role: 'tool', content: 'x', tool_call_id: 'c1', is_error: true };
     expect(sentMessages([failed], to())).to.deep.equal({

@@ -1,4 +1,5 @@
 import { allText, textOfBlock } from '../../../lib/block-text.js';
+import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { headerSafe } from '../../../http/ignored-header.js';
@@ -119,7 +120,7 @@ function resultOf(block: MessagesBlock, reader: Reader): Result {
   const media = shown.filter(({ type }) => type !== 'text');
   const texts = shown.filter(({ type }) => type === 'text');
   if (is_error === true) texts.unshift(textPart('The tool failed:'));
-  if (texts.length === 0 && media.length > 0) texts.push(textPart('The result follows.'));
+  if (texts.length === 0 && media.length > 0) texts.push(textPart(RESULT_FOLLOWS));
   const message: ChatMessage = {
     role: 'tool',
     tool_call_id: tool_use_id,
@@ -127,7 +128,7 @@ function resultOf(block: MessagesBlock, reader: Reader): Result {
     ...(cache_control && { cache_control }),
   };
   if (media.length === 0) return { message, media };
-  return { message, media: [textPart(`The result of the tool call ${tool_use_id}:`), ...media] };
+  return { message, media: [textPart(resultHeading(tool_use_id)), ...media] };
 }
 
 /** Replaces a part of a tool result that the model cannot see by a text that says so. */

@@ -8,6 +8,7 @@ import type {
 } from '../../../schema-types/chat-completion.js';
 import { noteExtras } from '../../../http/ignored-header.js';
 import type { Capability } from '../../../core/model.js';
+import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import type { PromptSize } from '../call.js';
 import type { InflateBudget } from '../../../lib/pdf-pages.js';
 import { readFileSize } from '../file-size.js';
@@ -57,9 +58,20 @@ export function readMessage(message: ChatMessage, at: string, reading: Reading):
     read.tool_call_id = measured(message.tool_call_id, size);
   }
   if (tools && message.is_error) read.is_error = true;
+  if (role === 'tool') measureMedia(read, size);
   if (message.cache_control) Object.assign(read, marked(message.cache_control));
   if (role === 'assistant') readReasoning(message, read, at, size);
   return read;
+}
+
+/**
+ * Measures the texts and the message that an upstream gets in addition for a tool result with
+ * images or files, if it takes only text in a result.
+ */
+function measureMedia({ content, tool_call_id = '' }: ChatMessage, size: PromptSize): void {
+  if (!Array.isArray(content) || content.every(({ type }) => type === 'text')) return;
+  size.messages += 1;
+  size.text_bytes += Buffer.byteLength(resultHeading(tool_call_id) + RESULT_FOLLOWS);
 }
 
 /** Reads the reasoning of an earlier turn, which its upstream may demand back. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../core/errors.js';
+import { fieldError, GatewayError } from '../../../core/errors.js';
 import type {
   ChatCompletionBody,
   ChatMessage,
@@ -144,8 +144,9 @@ function passedOn(
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   const tools = body.tools && readTools(body.tools, model, ignored);
+  const idle = idleFields(body);
   for (const [name, given] of Object.entries(body)) {
-    if (READ.has(name) || given === null) continue;
+    if (READ.has(name) || given === null || idle.has(name)) continue;
     const value = name === 'tools' ? tools : given;
     if (SAMPLING.has(name)) fields[name] = value;
     else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {
@@ -156,6 +157,26 @@ function passedOn(
     } else ignored.add(headerSafe(name));
   }
   return fields;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * The fields that ask for nothing, which some upstreams refuse: empty lists, and those that speak
+ * of tools where there are none. Throws `GatewayError` if a tool must be called all the same.
+ */
+function idleFields({ tools, tool_choice, parallel_tool_calls, stop }: ChatCompletionBody) {
+  const isStopIdle = Array.isArray(stop) && stop.length === 0;
+  const hasTools = tools !== undefined && tools.length > 0;
+  const saysTools = tools ?? tool_choice ?? parallel_tool_calls;
+  if (!isStopIdle && (hasTools || saysTools === undefined)) return NONE;
+  const idle = new Set(isStopIdle ? ['stop'] : []);
+  if (hasTools) return idle;
+  if (tool_choice !== undefined && tool_choice !== 'auto' && tool_choice !== 'none') {
+    throw fieldError('tool_choice', 'demands a tool, but there are none');
+  }
+  for (const name of TOOL_FIELDS) idle.add(name);
+  return idle;
 }
 
 function requestedLimit({

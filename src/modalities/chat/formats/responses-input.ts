@@ -7,6 +7,7 @@ import type {
   ToolCallPart,
 } from '../../../schema-types/chat-completion.js';
 import type { ResponsesItem, ResponsesPart } from '../../../schema-types/responses.js';
+import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import { isSealed, unsealed } from './sealed-reasoning.js';
 import { flatName } from './responses-tools.js';
 
@@ -120,8 +121,8 @@ export class Conversation {
     const texts = parts.filter(({ type }) => type === 'text');
     const media = parts.filter(({ type }) => type !== 'text');
     if (media.length > 0) {
-      if (texts.length === 0) texts.push(textPart('The result follows.'));
-      this.#shown.push(textPart(`The result of the tool call ${call_id}:`), ...media);
+      if (texts.length === 0) texts.push(textPart(RESULT_FOLLOWS));
+      this.#shown.push(textPart(resultHeading(call_id)), ...media);
     }
     this.#add({ role: 'tool', tool_call_id: call_id, content: simplified(texts) });
   }
