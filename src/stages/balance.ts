@@ -175,7 +175,7 @@ export function idempotentRequestOf(
     account_id: fact(state, 'caller').account_id,
     request_id: state.request_id,
     key_sha256: hash('sha256', key),
-    asked_sha256: hash('sha256', fingerprint(req, state)),
+    request_sha256: hash('sha256', fingerprint(req, state)),
     due_ms: now() + configuration.limits.idempotency_ms,
   });
 }

@@ -26,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '013-alerts', up: createAlertClaims },
   { name: '014-prices', up: createPriceHistory },
   { name: '015-account-days', up: addAccountDays },
+  { name: '016-standard-names', up: useStandardNames },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -273,5 +274,22 @@ async function createAlertClaims(trx: Knex): Promise<void> {
   await trx.schema.createTable('alert_claims', (table) => {
     table.text('condition').notNullable().primary();
     table.bigInteger('told_ms').notNullable();
+  });
+}
+
+/** Renames a table and two columns, with their indexes, to the words that the code has for them. */
+async function useStandardNames(trx: Knex): Promise<void> {
+  const { config } = trx.client as { config: { client: string } };
+  await trx.raw('alter table idempotency_keys rename column asked_sha256 to request_sha256');
+  await trx.raw('alter table alert_claims rename column told_ms to reported_ms');
+  await trx.raw('drop index pictures_due_ms_index');
+  await trx.raw('drop index pictures_share');
+  await trx.raw('alter table pictures rename to hosted_images');
+  if (config.client === 'pg') {
+    await trx.raw('alter index pictures_pkey rename to hosted_images_pkey');
+  }
+  await trx.schema.alterTable('hosted_images', (table) => {
+    table.index(['due_ms']);
+    table.index(['account_id', 'free', 'due_ms', 'size_bytes'], 'hosted_images_share');
   });
 }

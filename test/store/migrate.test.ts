@@ -68,6 +68,22 @@ onEachStore('the migrations of the store', (ground) => {
     expect(await store.verify()).to.deep.include({ entries: 2, open_holds: 1, faults: [] });
   });
 
+  it('keep the idempotency keys and alerts of a store with older names', async () => {
+    await migrateTo(ground.place, '015-account-days');
+    const due_ms = ground.now_ms + 1_000;
+    await ground.place.sql(`
+      insert into accounts values ('acc_1', 'ann', 8, 0, 0, null);
+      insert into idempotency_keys
+        (account_id, key_sha256, asked_sha256, request_id, due_ms, status, answer)
+        values ('acc_1', 'k', 'a', 'r1', ${due_ms}, 200, '{}');
+      insert into alert_claims values ('store_down', ${ground.now_ms})`);
+    const store = await ground.open();
+    const call = { account_id: 'acc_1', key_sha256: 'k', request_sha256: 'a', request_id: 'r2' };
+    const state = await store.idempotency.begin({ ...call, due_ms });
+    expect(state).to.deep.equal({ is: 'answered', answer: { status: 200, text: '{}' } });
+    expect(await store.alerts.claim('store_down', 60_000)).to.equal(false);
+  });
+
   it('keep held amounts from falling below zero by any statement', async () => {
     const store = await ground.open();
     await store.createAccount('ann', 0n);

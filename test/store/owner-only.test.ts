@@ -37,13 +37,13 @@ describe('the files of a store', () => {
     const files = readdirSync(data).sort();
     expect(files).to.deep.equal([
       'tollgate.db',
-      'tollgate.db-pictures',
+      'tollgate.db-images',
       'tollgate.db-shm',
       'tollgate.db-wal',
     ]);
     const modes = files.map((file) => modeOf(join(data, file)));
     expect(modes).to.deep.equal(['600', '700', '600', '600']);
-    expect(modeOf(join(data, 'tollgate.db-pictures', 'one'))).to.equal('600');
+    expect(modeOf(join(data, 'tollgate.db-images', 'one'))).to.equal('600');
     expect([modeOf(data), modeOf(join(folder, 'deep'))]).to.deep.equal(['700', '700']);
     await store.close();
   });
@@ -53,10 +53,10 @@ describe('the files of a store', () => {
     const first = await open(file);
     chmodSync(folder, 0o755);
     for (const path of [file, `${file}-wal`, `${file}-shm`]) chmodSync(path, 0o644);
-    mkdirSync(`${file}-pictures`, { mode: 0o755 });
+    mkdirSync(`${file}-images`, { mode: 0o755 });
     const second = await open(file);
     await second.images.keep('one', Buffer.from('secret'), KEPT);
-    const paths = [file, `${file}-wal`, `${file}-shm`, `${file}-pictures`, folder];
+    const paths = [file, `${file}-wal`, `${file}-shm`, `${file}-images`, folder];
     expect(paths.map(modeOf)).to.deep.equal(['600', '600', '600', '700', '755']);
     await second.close();
     await first.close();

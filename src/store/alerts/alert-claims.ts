@@ -17,14 +17,14 @@ export function openAlertClaims(database: Database, now: () => number): AlertSto
       database.write(async (trx) => {
         const now_ms = now();
         await trx('alert_claims')
-          .where('told_ms', '<', now_ms - FORGET_MS)
+          .where('reported_ms', '<', now_ms - FORGET_MS)
           .delete();
-        const row = { condition, told_ms: now_ms };
+        const row = { condition, reported_ms: now_ms };
         const claimed: unknown[] = await trx('alert_claims')
           .insert(row)
           .onConflict('condition')
           .merge()
-          .where('alert_claims.told_ms', '<=', now_ms - again_ms)
+          .where('alert_claims.reported_ms', '<=', now_ms - again_ms)
           .returning('condition');
         return claimed.length > 0;
       }),

@@ -7,7 +7,7 @@ import { StoreError } from '../store-error.js';
 
 /** A row of `idempotency_keys`. The call runs as long as `process_id` is set. */
 export interface CallRow {
-  asked_sha256: string;
+  request_sha256: string;
   process_id: string | null;
   status: number | null;
   answer: string | null;
@@ -23,8 +23,8 @@ interface Weighed {
 const EVICTED_AT_ONCE = 500;
 
 /** The state of a key that is in use, for a call that sends it again. */
-export function keyStateOf(row: CallRow, { asked_sha256 }: IdempotentCall): KeyState {
-  if (row.asked_sha256 !== asked_sha256) return { is: 'other' };
+export function keyStateOf(row: CallRow, { request_sha256 }: IdempotentCall): KeyState {
+  if (row.request_sha256 !== request_sha256) return { is: 'other' };
   if (row.process_id !== null) return { is: 'running' };
   const { status, answer: text } = row;
   return { is: 'answered', answer: status === null || text === null ? null : { status, text } };

@@ -6,7 +6,7 @@ export interface IdempotentCall {
   /** SHA-256 (hex) of the account's `Idempotency-Key`. */
   key_sha256: string;
   /** SHA-256 (hex) of the request. */
-  asked_sha256: string;
+  request_sha256: string;
   /** The time from which the key may begin another call. */
   due_ms: number;
 }

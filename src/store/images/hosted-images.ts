@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
@@ -55,7 +56,7 @@ export function openHostedImages(database: Database, now: () => number): HostedI
     image: async (id) => {
       if (!isPossible(id)) return undefined;
       const row = await database.read<Row | undefined>((knex) =>
-        knex('pictures').where({ id }).first('id', 'size_bytes', 'due_ms'),
+        knex('hosted_images').where({ id }).first('id', 'size_bytes', 'due_ms'),
       );
       if (!row || Number(row.due_ms) <= now()) return undefined;
       const bytes = await files.get(id);
@@ -65,7 +66,7 @@ export function openHostedImages(database: Database, now: () => number): HostedI
     },
     sweep: async () => {
       const ids = await database.read<Row[]>((knex) =>
-        knex('pictures').where('due_ms', '<=', now()).select('id'),
+        knex('hosted_images').where('due_ms', '<=', now()).select('id'),
       );
       return removeAll(database, files, ids);
     },
@@ -101,17 +102,17 @@ async function enter(
     const others = excessOf(kept, Math.max(0, total_bytes - size_bytes));
     const row = (await oldestOf(trx, excess)) ?? (others && (await oldestOf(trx, others)));
     if (!row) break;
-    await trx('pictures').where({ id: row.id }).delete();
+    await trx('hosted_images').where({ id: row.id }).delete();
     evicted.push(row.id);
     const weight = kept.find((one) => one.account_id === row.account_id && one.free === row.free);
     if (weight) weight.bytes -= Number(row.size_bytes);
   }
-  await trx('pictures').insert({ id, size_bytes, due_ms, account_id, free });
+  await trx('hosted_images').insert({ id, size_bytes, due_ms, account_id, free });
   return evicted;
 }
 
 async function weights(trx: Knex.Transaction): Promise<Weight[]> {
-  const rows = await trx('pictures')
+  const rows = await trx('hosted_images')
     .groupBy('account_id', 'free')
     .select<Owned[]>('account_id', 'free', trx.raw('sum(size_bytes) as size_bytes'));
   return rows.map(({ account_id, free, size_bytes }) => ({
@@ -122,7 +123,7 @@ async function weights(trx: Knex.Transaction): Promise<Weight[]> {
 }
 
 async function oldestOf(trx: Knex.Transaction, { account_id, only_free }: Excess) {
-  const row = await trx('pictures')
+  const row = await trx('hosted_images')
     .where({ account_id, ...(only_free && { free: true }) })
     .orderBy(['due_ms', 'id'])
     .first<(Row & Owned) | undefined>('id', 'size_bytes', 'account_id', 'free');
@@ -139,13 +140,14 @@ async function removeAll(
   const ids = rows.map(({ id }) => id);
   await files.remove(ids);
   await database.write(async (trx) => {
-    for (const id of ids) await trx('pictures').where({ id }).delete();
+    for (const id of ids) await trx('hosted_images').where({ id }).delete();
   });
   return ids.length;
 }
 
 function inFolder({ location }: Database): ImageBytes {
-  const folder = `${location}-pictures`;
+  const folder = `${location}-images`;
+  adopt(`${location}-pictures`, folder);
   return {
     put: async (id, bytes) => {
       await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
@@ -161,6 +163,22 @@ function inFolder({ location }: Database): ImageBytes {
   };
 }
 
+/**
+ * Takes over the folder of an older version. Both folders exist if that version ran again, on a
+ * backup that was restored: then its files are moved one by one.
+ */
+function adopt(old: string, folder: string): void {
+  if (!existsSync(old)) return;
+  try {
+    if (!existsSync(folder)) return renameSync(old, folder);
+    for (const name of readdirSync(old)) renameSync(join(old, name), join(folder, name));
+    rmdirSync(old);
+  } catch (error) {
+    // Another process that opens the store at the same time is faster.
+    unlessMissing(error);
+  }
+}
+
 function unlessMissing(error: unknown): undefined {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
   throw error;
@@ -170,11 +188,11 @@ function inTable(database: Database): ImageBytes {
   return {
     put: async (id, bytes) => {
       const data = Buffer.from(bytes);
-      await database.read((knex) => knex('pictures').where({ id }).update({ data }));
+      await database.read((knex) => knex('hosted_images').where({ id }).update({ data }));
     },
     get: async (id) => {
       const row = await database.read<{ data: Buffer | null } | undefined>((knex) =>
-        knex('pictures').where({ id }).first('data'),
+        knex('hosted_images').where({ id }).first('data'),
       );
       return row?.data ?? undefined;
     },

@@ -56,10 +56,16 @@ function entryOf(line: string): JournalEntry | undefined {
   const entry: unknown = JSON.parse(json, (key, value: unknown) =>
     key.endsWith('_nano') && typeof value === 'string' ? BigInt(value) : value,
   );
+  if (!isRecord(entry) || !isRecord(entry['charge'])) return undefined;
+  if (isRecord(entry['answered'])) entry['answered'] = withRequestHash(entry['answered']);
   // The checksum proves that Tollgate wrote this line.
-  return isRecord(entry) && isRecord(entry['charge'])
-    ? (entry as unknown as JournalEntry)
-    : undefined;
+  return entry as unknown as JournalEntry;
+}
+
+/** An answer in a line of an older version, which called the hash of the request `asked_sha256`. */
+function withRequestHash(answered: Record<string, unknown>): Record<string, unknown> {
+  const { asked_sha256, ...others } = answered;
+  return asked_sha256 === undefined ? answered : { ...others, request_sha256: asked_sha256 };
 }
 
 function sumOf(json: string): string {

@@ -15,10 +15,10 @@ export class PostgresIdempotency implements HotIdempotency {
   }
 
   async #begin(call: IdempotentCall): Promise<KeyState> {
-    const { account_id, key_sha256, asked_sha256, request_id, due_ms } = call;
+    const { account_id, key_sha256, request_sha256, request_id, due_ms } = call;
     const { session } = this;
     const { process_id } = session;
-    const values = [account_id, key_sha256, asked_sha256, request_id, process_id, due_ms];
+    const values = [account_id, key_sha256, request_sha256, request_id, process_id, due_ms];
     values.push(session.now());
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const begun = await session.ensureRegistered(() => session.run('begin', values));
@@ -45,7 +45,7 @@ export class PostgresIdempotency implements HotIdempotency {
 
 /** The values of `keep`. `settleKept` takes those after the first two. */
 export function valuesOf(call: EndedCall): unknown[] {
-  const { account_id, key_sha256, asked_sha256, request_id, due_ms, answer } = call;
+  const { account_id, key_sha256, request_sha256, request_id, due_ms, answer } = call;
   const { status = null, text = null } = answer ?? {};
-  return [account_id, request_id, key_sha256, asked_sha256, due_ms, status, text];
+  return [account_id, request_id, key_sha256, request_sha256, due_ms, status, text];
 }

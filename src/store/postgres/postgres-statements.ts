@@ -115,7 +115,7 @@ const settling = ({ columns_from, first, condition }: Settling) => `
 /** Keeps the answer, unless another call owns the key by now. */
 const keeping = (values: string, free: boolean) => `
     insert into idempotency_keys
-      (account_id, request_id, key_sha256, asked_sha256, due_ms, status, answer, free)
+      (account_id, request_id, key_sha256, request_sha256, due_ms, status, answer, free)
     values (${values}, ${free})
     on conflict (account_id, key_sha256) do update set
       process_id = null, status = excluded.status, answer = excluded.answer,
@@ -251,14 +251,14 @@ export const SQL = {
       from request_roll_up) limit 1`,
   begin: `
     insert into idempotency_keys
-      (account_id, key_sha256, asked_sha256, request_id, process_id, due_ms)
+      (account_id, key_sha256, request_sha256, request_id, process_id, due_ms)
     values ($1, $2, $3, $4, $5, $6::bigint)
     on conflict (account_id, key_sha256) do update set
-      asked_sha256 = excluded.asked_sha256, request_id = excluded.request_id,
+      request_sha256 = excluded.request_sha256, request_id = excluded.request_id,
       process_id = excluded.process_id, due_ms = excluded.due_ms, status = null, answer = null
     where idempotency_keys.process_id is null and idempotency_keys.due_ms <= $7::bigint`,
   find: `
-    select asked_sha256, process_id, status, answer from idempotency_keys
+    select request_sha256, process_id, status, answer from idempotency_keys
     where account_id = $1 and key_sha256 = $2`,
   keep: keeping('$1, $2, $3, $4, $5::bigint, $6::integer, $7', true),
   forget: `

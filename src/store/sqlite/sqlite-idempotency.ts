@@ -23,9 +23,9 @@ export class SqliteIdempotency implements HotIdempotency {
   }
 
   #begin(call: IdempotentCall): KeyState {
-    const { account_id, key_sha256, asked_sha256, request_id, due_ms } = call;
+    const { account_id, key_sha256, request_sha256, request_id, due_ms } = call;
     const { begin, find } = this.#statements;
-    const values = [asked_sha256, request_id, this.process_id, due_ms] as const;
+    const values = [request_sha256, request_id, this.process_id, due_ms] as const;
     const begun = begin.run(account_id, key_sha256, ...values, this.now());
     const row = begun.changes > 0 ? undefined : find.get(account_id, key_sha256);
     return row ? keyStateOf(row, call) : { is: 'new' };
@@ -37,8 +37,8 @@ export class SqliteIdempotency implements HotIdempotency {
 
   /** Runs within a transaction of the group commit; `isFree` for a call without a charge. */
   keep(call: EndedCall, isFree = false): void {
-    const { account_id, key_sha256, asked_sha256, request_id, due_ms, answer } = call;
-    const values = [asked_sha256, request_id, due_ms] as const;
+    const { account_id, key_sha256, request_sha256, request_id, due_ms, answer } = call;
+    const values = [request_sha256, request_id, due_ms] as const;
     const { status = null, text = null } = answer ?? {};
     const free = isFree ? 1 : 0;
     const kept = this.#statements.keep.run(account_id, key_sha256, ...values, status, text, free);

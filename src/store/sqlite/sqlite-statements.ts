@@ -211,20 +211,20 @@ export function prepareIdempotency(database: Sqlite.Database) {
   return {
     begin: database.prepare(
       `insert into idempotency_keys
-         (account_id, key_sha256, asked_sha256, request_id, process_id, due_ms)
+         (account_id, key_sha256, request_sha256, request_id, process_id, due_ms)
        values (?, ?, ?, ?, ?, ?)
        on conflict (account_id, key_sha256) do update set
-         asked_sha256 = excluded.asked_sha256, request_id = excluded.request_id,
+         request_sha256 = excluded.request_sha256, request_id = excluded.request_id,
          process_id = excluded.process_id, due_ms = excluded.due_ms, status = null, answer = null
        where idempotency_keys.process_id is null and idempotency_keys.due_ms <= ?`,
     ),
     find: database.prepare<[account_id: string, key_sha256: string], CallRow>(
-      `select asked_sha256, process_id, status, answer from idempotency_keys
+      `select request_sha256, process_id, status, answer from idempotency_keys
        where account_id = ? and key_sha256 = ?`,
     ),
     keep: database.prepare(
       `insert into idempotency_keys
-         (account_id, key_sha256, asked_sha256, request_id, due_ms, status, answer, free)
+         (account_id, key_sha256, request_sha256, request_id, due_ms, status, answer, free)
        values (?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (account_id, key_sha256) do update set
          process_id = null, status = excluded.status, answer = excluded.answer,

@@ -71,7 +71,7 @@ describe('a hosted image', () => {
     const { images } = gallery.gateway.store;
     expect(await images.sweep()).to.be.greaterThan(0);
     expect(await images.sweep()).to.equal(0);
-    expect(readdirSync(join(gallery.folder, 'tollgate.db-pictures'))).to.deep.equal([]);
+    expect(readdirSync(join(gallery.folder, 'tollgate.db-images'))).to.deep.equal([]);
   });
 
   it('is evicted for newer ones beyond limits.images_total', async () => {
@@ -84,7 +84,7 @@ describe('a hosted image', () => {
     const [oldest = '', ...kept] = urls;
     await notFound(oldest);
     for (const url of kept) expect((await browse(gallery, url)).status).to.equal(200);
-    expect(readdirSync(join(gallery.folder, 'tollgate.db-pictures'))).to.have.length(2);
+    expect(readdirSync(join(gallery.folder, 'tollgate.db-images'))).to.have.length(2);
   });
 
   for (const name of ['nobody', '..%2ftollgate.db', '%2e%2e%2f', 'x'.repeat(300), '%00']) {

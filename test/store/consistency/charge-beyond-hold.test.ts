@@ -82,7 +82,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     const store = await ground.open();
     const { id: account_id } = await store.createAccount('ann', 20n);
     const due_ms = ground.now_ms + 1_000;
-    const call = { account_id, request_id: 'r1', key_sha256: 'k', asked_sha256: 'a', due_ms };
+    const call = { account_id, request_id: 'r1', key_sha256: 'k', request_sha256: 'a', due_ms };
     await store.idempotency.begin(call);
     await store.hold('r1', account_id, 10n);
     const answer = { status: 200, text: 'whole' };

@@ -161,7 +161,7 @@ onEachStore('concurrent holds and charges', (ground) => {
     const { id: account_id } = await store.createAccount('ann', dollars(1));
     const calls = requests(4).map((request_id) => {
       const due_ms = ground.now_ms + 1_000;
-      return { account_id, request_id, key_sha256: request_id, asked_sha256: 'a', due_ms };
+      return { account_id, request_id, key_sha256: request_id, request_sha256: 'a', due_ms };
     });
     await Promise.all(calls.map((call) => store.idempotency.begin(call)));
     await holdAll(store, requests(9), account_id);

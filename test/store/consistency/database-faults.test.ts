@@ -31,7 +31,7 @@ function intentOf(account_id: string, key_id: string): TaskIntent {
 function answeredOf(account_id: string, request_id: string): EndedCall {
   const due_ms = 2_000_000_000_000;
   const answer = { status: 200, text: `"${request_id}"` };
-  return { account_id, request_id, key_sha256: request_id, asked_sha256: 'a', due_ms, answer };
+  return { account_id, request_id, key_sha256: request_id, request_sha256: 'a', due_ms, answer };
 }
 
 const ANSWERS = 'select answer from idempotency_keys where answer is not null';
@@ -172,7 +172,7 @@ onEachStore('a fault at the nth write', (ground) => {
          insert into holds (request_id, account_id, process_id, amount_nano, created_ms)
            values ('g1', '${id}', 'ghost', 3, 0), ('g2', '${id}', 'ghost', 4, 0);
          insert into idempotency_keys
-           (account_id, key_sha256, asked_sha256, request_id, process_id, due_ms)
+           (account_id, key_sha256, request_sha256, request_id, process_id, due_ms)
            values ('${id}', 'g1', 'a', 'g1', 'ghost', 0);
          update accounts set held_nano = held_nano + 7;
          update keys set held_nano = held_nano + 4;

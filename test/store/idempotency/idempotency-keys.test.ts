@@ -22,7 +22,7 @@ onEachStore('an idempotent request in the store', (ground) => {
     account_id,
     request_id,
     key_sha256: 'k',
-    asked_sha256: 'a',
+    request_sha256: 'a',
     due_ms: ground.now_ms + DAY_MS,
     ...more,
   });
@@ -44,7 +44,7 @@ onEachStore('an idempotent request in the store', (ground) => {
     expect(await begin('r1')).to.deep.equal({ is: 'new' });
     expect(await begin('r2', { account_id: id })).to.deep.equal({ is: 'new' });
     expect(await begin('r3', { key_sha256: 'other' })).to.deep.equal({ is: 'new' });
-    expect(await begin('r4', { asked_sha256: 'other' })).to.deep.equal({ is: 'other' });
+    expect(await begin('r4', { request_sha256: 'other' })).to.deep.equal({ is: 'other' });
   });
 
   it('is answered with its charge, and then as before', async () => {
@@ -54,7 +54,7 @@ onEachStore('an idempotent request in the store', (ground) => {
       uncollected_nano: 0n,
     });
     expect(await begin('r2')).to.deep.equal({ is: 'answered', answer: ANSWER });
-    expect(await begin('r2', { asked_sha256: 'other' })).to.deep.equal({ is: 'other' });
+    expect(await begin('r2', { request_sha256: 'other' })).to.deep.equal({ is: 'other' });
     expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.equal(false);
     await store.idempotency.forget(call('r1'));
     expect(await begin('r3')).to.deep.equal({ is: 'answered', answer: ANSWER });
@@ -77,7 +77,7 @@ onEachStore('an idempotent request in the store', (ground) => {
     await store.idempotency.forget(call('r2'));
     expect(await begin('r3')).to.deep.equal({ is: 'running' });
     await store.idempotency.forget(call('r1'));
-    expect(await begin('r3', { asked_sha256: 'other' })).to.deep.equal({ is: 'new' });
+    expect(await begin('r3', { request_sha256: 'other' })).to.deep.equal({ is: 'new' });
   });
 
   it('is over with its time, but not while it runs', async () => {
@@ -88,7 +88,7 @@ onEachStore('an idempotent request in the store', (ground) => {
     expect(await begin('r3')).to.deep.equal({ is: 'answered', answer: ANSWER });
     expect(await store.idempotency.sweep(1_000)).to.equal(0);
     ground.now_ms += 1;
-    expect(await begin('r4', { asked_sha256: 'other' })).to.deep.equal({ is: 'new' });
+    expect(await begin('r4', { request_sha256: 'other' })).to.deep.equal({ is: 'new' });
     expect(await begin('r5', { key_sha256: 'slow' })).to.deep.equal({ is: 'running' });
     expect(await store.idempotency.sweep(1_000)).to.equal(0);
     await store.idempotency.answer(answered('r4'));
@@ -159,7 +159,7 @@ onEachStore('an idempotent request in the store', (ground) => {
 
   it('gives up thousands of answers as well, also when several do it at once', async () => {
     await ground.place.sql(`
-      insert into idempotency_keys (account_id, key_sha256, asked_sha256, request_id, due_ms, status, answer)
+      insert into idempotency_keys (account_id, key_sha256, request_sha256, request_id, due_ms, status, answer)
       with recursive n (at) as (select 1 union all select at + 1 from n where at < 1000)
       select '${account_id}', 'k' || at, 'asked', 'r' || at, ${ground.now_ms + DAY_MS} + at, 200, '0123456789' from n`);
     const others = await Promise.all([ground.open(), ground.open(), ground.open()]);

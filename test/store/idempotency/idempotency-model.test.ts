@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 /** A key as it must be, in the simplest words. */
 interface Row {
   request_id: string;
-  asked_sha256: string;
+  request_sha256: string;
   due_ms: number;
   state: 'steady' | 'shaky' | 'answered';
 }
@@ -59,24 +59,24 @@ function callOf(world: World, at: number): EndedCall | undefined {
 function predictBegin({ rows }: Model, one: EndedCall, shaky: boolean, now_ms: number): KeyState {
   const row = rows.get(one.key_sha256);
   if (!row || (row.state === 'answered' && row.due_ms <= now_ms)) {
-    const { request_id, asked_sha256, due_ms } = one;
+    const { request_id, request_sha256, due_ms } = one;
     rows.set(one.key_sha256, {
       request_id,
-      asked_sha256,
+      request_sha256,
       due_ms,
       state: shaky ? 'shaky' : 'steady',
     });
     return { is: 'new' };
   }
-  if (row.asked_sha256 !== one.asked_sha256) return { is: 'other' };
+  if (row.request_sha256 !== one.request_sha256) return { is: 'other' };
   if (row.state !== 'answered') return { is: 'running' };
   return { is: 'answered', answer: answerOf(row.request_id) };
 }
 
 /** Whether the answer is kept: unless the key is another call's by now. */
 function predictKept({ rows }: Model, one: EndedCall): boolean {
-  const { key_sha256, request_id, asked_sha256, due_ms } = one;
-  const row = rows.get(key_sha256) ?? { request_id, asked_sha256, due_ms };
+  const { key_sha256, request_id, request_sha256, due_ms } = one;
+  const row = rows.get(key_sha256) ?? { request_id, request_sha256, due_ms };
   if (row.request_id !== request_id) return false;
   rows.set(key_sha256, { ...row, state: 'answered' });
   return true;
@@ -93,7 +93,7 @@ async function begins(world: World, model: Model, taken: Step & { act: 'begin' }
     account_id,
     request_id,
     key_sha256: `k${taken.key}`,
-    asked_sha256: `a${taken.asked}`,
+    request_sha256: `a${taken.asked}`,
     due_ms: ground.now_ms + DAY_MS,
     answer: answerOf(request_id),
   };

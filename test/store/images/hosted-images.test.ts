@@ -1,6 +1,8 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Store } from '../../../src/store/store-types.js';
 import { onEachStore } from '../helpers/ground.js';
+import { migrateTo } from '../helpers/old-store.js';
 
 const IMAGE = Buffer.from('89504e470d0a1a0a00ff', 'hex');
 const HOUR_MS = 3_600_000;
@@ -14,7 +16,7 @@ onEachStore('hosted images in the store', (ground) => {
   });
 
   const ids = async (): Promise<unknown[]> =>
-    (await ground.place.sql('select id from pictures order by id')).map(({ id }) => id);
+    (await ground.place.sql('select id from hosted_images order by id')).map(({ id }) => id);
 
   const isKept = async (store: Store, id: string): Promise<boolean> =>
     (await store.images.image(id)) !== undefined;
@@ -46,7 +48,7 @@ onEachStore('hosted images in the store', (ground) => {
     ground.now_ms += HOUR_MS / 2;
     expect([await isKept(store, 'one'), await isKept(store, 'two')]).to.deep.equal([false, true]);
     expect(await store.images.sweep()).to.equal(1);
-    expect(await ground.place.sql('select id from pictures')).to.deep.equal([{ id: 'two' }]);
+    expect(await ground.place.sql('select id from hosted_images')).to.deep.equal([{ id: 'two' }]);
   });
 
   it('give up the oldest for the newest, and never weigh more than they may', async () => {
@@ -58,7 +60,7 @@ onEachStore('hosted images in the store', (ground) => {
     const kept = await Promise.all(['a', 'b', 'c', 'd'].map((id) => isKept(store, id)));
     expect(kept).to.deep.equal([false, true, true, true]);
     await store.images.keep('large', Buffer.alloc(25), terms(30));
-    const rows = await ground.place.sql('select id from pictures');
+    const rows = await ground.place.sql('select id from hosted_images');
     expect(rows).to.deep.equal([{ id: 'large' }]);
   });
 
@@ -91,7 +93,32 @@ onEachStore('hosted images in the store', (ground) => {
   it('are not given where their bytes were never written', async () => {
     const store = await ground.open();
     await store.images.keep('one', IMAGE, terms());
-    await ground.place.sql("update pictures set size_bytes = size_bytes + 1 where id = 'one'");
+    await ground.place.sql("update hosted_images set size_bytes = size_bytes + 1 where id = 'one'");
     expect(await isKept(store, 'one')).to.equal(false);
+  });
+
+  it('of an older version, which called them pictures, are still there after an upgrade', async () => {
+    const { place, now_ms } = ground;
+    const folder = place.url.replace('sqlite:', '');
+    const isFile = place.dialect === 'sqlite';
+    await migrateTo(place, '015-account-days');
+    for (const id of ['one', 'two']) {
+      const data = isFile ? 'null' : `decode('${IMAGE.toString('hex')}', 'hex')`;
+      await place.sql(`insert into pictures (id, size_bytes, due_ms, account_id, free, data)
+        values ('${id}', ${IMAGE.length}, ${now_ms + HOUR_MS}, 'ann', false, ${data})`);
+    }
+    const keepAsBefore = (id: string): void => {
+      if (!isFile) return;
+      mkdirSync(`${folder}-pictures`, { recursive: true });
+      writeFileSync(`${folder}-pictures/${id}`, IMAGE);
+    };
+    keepAsBefore('one');
+    const first = await ground.open();
+    expect(await first.images.image('one')).to.include({ due_ms: now_ms + HOUR_MS });
+    // The older version ran again, on a backup that was restored.
+    keepAsBefore('two');
+    const second = await ground.open();
+    for (const id of ['one', 'two']) expect(await isKept(second, id), id).to.equal(true);
+    expect(existsSync(`${folder}-pictures`)).to.equal(false);
   });
 });

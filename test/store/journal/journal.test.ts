@@ -4,6 +4,7 @@ import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { EndedCall } from '../../../src/store/idempotency/idempotency-types.js';
 import { lineOf, linesIn } from '../../../src/store/journal/journal-format.js';
 import { Journal } from '../../../src/store/journal/journal.js';
 import { startOf } from '../../../src/store/leases/liveness.js';
@@ -42,7 +43,7 @@ describe('the journal', () => {
       account_id: 'acc_1',
       request_id: 'r1',
       key_sha256: 'k',
-      asked_sha256: 'a',
+      request_sha256: 'a',
       due_ms: 5,
       answer: { status: 200, text: '{"cost_nano":"7"}\n' },
     };
@@ -53,6 +54,15 @@ describe('the journal', () => {
     expect(linesIn(readFileSync(file))).to.deep.equal({ entries: [entry], damaged: 0 });
     expect(statSync(file).mode & 0o777).to.equal(0o600);
     expect(statSync(folder).mode & 0o777).to.equal(0o700);
+  });
+
+  it('reads the answer of an older version, which called the hash asked_sha256', () => {
+    const { charge } = entryOf('r1');
+    const call = { account_id: 'acc_1', request_id: 'r1', key_sha256: 'k', due_ms: 5 };
+    const answer = { status: 200, text: '{}' };
+    const old = { ...call, asked_sha256: 'a', answer } as unknown as EndedCall;
+    const { entries } = linesIn(lineOf({ charge, answered: old }));
+    expect(entries).to.deep.equal([{ charge, answered: { ...call, request_sha256: 'a', answer } }]);
   });
 
   it('is empty again once all of its charges are in the store', async () => {

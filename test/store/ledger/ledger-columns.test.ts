@@ -83,7 +83,7 @@ onEachStore('the table of ledger columns', (ground) => {
 
   it('fills every column of a charge that keeps its answer', async () => {
     const { store, id, charges } = await open();
-    const call = { account_id: id, request_id: 'one', key_sha256: 'key', asked_sha256: 'body' };
+    const call = { account_id: id, request_id: 'one', key_sha256: 'key', request_sha256: 'body' };
     const answer = { status: 200, text: '{}' };
     await store.settle(charge(id, 'one'), { ...call, due_ms: ground.now_ms + 1, answer });
     expectFields(await charges(), ['one']);
