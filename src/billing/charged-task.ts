@@ -25,3 +25,13 @@ export async function chargedTask(
   });
   return fitting.length === 1 ? fitting[0] : undefined;
 }
+
+/** The same for the ID of a request, whose record may be gone, of an account or of any. */
+export async function chargedTaskOf(
+  store: Pick<Store, 'tasks' | 'requests'>,
+  { request_id, account_id }: { request_id: string; account_id?: string },
+): Promise<Task | undefined> {
+  const record = await store.requests.one(request_id);
+  if (!record || (account_id ?? record.account_id) !== record.account_id) return undefined;
+  return chargedTask(store, record);
+}

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { chargedTask } from '../billing/charged-task.js';
+import { chargedTaskOf } from '../billing/charged-task.js';
 import { formatDollars } from '../lib/money.js';
 import { NoCharge } from '../store/store-error.js';
 import type { Store } from '../store/store-types.js';
@@ -69,8 +69,7 @@ async function refundOrThrow(store: Store, terms: RefundRequest): Promise<Ledger
 
 /** Names the submission of a video, if the request fetched one: the ledger has that ID. */
 async function noChargeText(store: Store, id: string): Promise<string> {
-  const record = await store.requests.one(id);
-  const task = record && (await chargedTask(store, record));
+  const task = await chargedTaskOf(store, { request_id: id });
   const remedy = task
     ? `it fetched a video whose charge is that of its submission, ${task.id}: refund that`
     : '"tollgate ledger ACCOUNT" shows them';

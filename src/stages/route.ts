@@ -5,7 +5,6 @@ import { paramsOf, formatOption, fact, type Stage } from '../pipeline/stage.js';
 import { ignoredHeader } from '../http/ignored-header.js';
 import type { FindTask, Modalities, Modality } from '../pipeline/modality.js';
 import { quote } from '../yaml/source.js';
-import type { Services } from '../pipeline/services.js';
 import { inOrder } from '../pipeline/load-balance.js';
 
 /**
@@ -28,7 +27,12 @@ export function route(modalities: Modalities): Stage {
       const findTask = tasks.get(option);
       if (findTask) {
         return async (ctx, next) => {
-          ctx.state.task = await findTask(paramsOf(ctx), ctx.state, services);
+          const { state } = ctx;
+          const params = paramsOf(ctx);
+          const model = services.configuration.models.get(params['model'] ?? '');
+          // The record of a refusal names the model too.
+          if (model) state.model = model;
+          state.task = await findTask(params, state, services);
           await next();
         };
       }
@@ -38,12 +42,15 @@ export function route(modalities: Modalities): Stage {
         const { state } = ctx;
         const request = fact(state, 'request');
         const id = formats.get(request.format)?.modelOf(request.body, paramsOf(ctx)) ?? '';
-        const model = findModel(id, modality.name, fact(state, 'caller'), services);
+        const model = services.configuration.models.get(id);
+        if (!model) throw modelNotFound(id);
+        // Before the checks: the record of a refusal names the model too.
+        state.model = model;
+        refuseUse(model, modality.name, fact(state, 'caller'));
         const work = modality.plan(request, model);
         if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
         if (work.adjusted?.length) ctx.set('tollgate-adjusted', work.adjusted.join(', '));
         work.upstreams = inOrder(work.upstreams, services.random);
-        state.model = model;
         state.work = work;
         return next();
       };
@@ -67,23 +74,15 @@ function modalityOf(modalities: Modalities, option: unknown): Modality {
   ]);
 }
 
-function findModel(
-  id: string,
+/** Throws `GatewayError` (400) where the key may not use the model, or it lacks the capability. */
+function refuseUse(
+  { id, capabilities }: Model,
   capability: Capability,
   { models: allowed }: Caller,
-  { configuration }: Services,
-): Model {
-  const model = configuration.models.get(id);
-  if (!model) throw modelNotFound(id);
+): void {
   if (allowed && !allowed.includes(id)) throw modelNotAllowed(id);
-  if (!model.capabilities.has(capability)) {
-    throw new GatewayError(
-      'unsupported_capability',
-      `The model "${id}" does not do ${capability}.`,
-      {
-        param: 'model',
-      },
-    );
-  }
-  return model;
+  if (capabilities.has(capability)) return;
+  throw new GatewayError('unsupported_capability', `The model "${id}" does not do ${capability}.`, {
+    param: 'model',
+  });
 }

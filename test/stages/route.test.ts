@@ -8,6 +8,7 @@ import { inOrder } from '../../src/pipeline/load-balance.js';
 import { route } from '../../src/stages/route.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { chat, errorOf } from '../helpers/ask.js';
+import { until } from '../helpers/until.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import type { Capability, Upstream } from '../../src/core/model.js';
 
@@ -148,6 +149,23 @@ describe('the stage route', () => {
     expect(errorOf(refused)).to.include({ code: 'model_not_allowed', param: 'model' });
     const unknown = await chat(narrow, { model: 'gone', messages });
     expect(errorOf(unknown)).to.include({ code: 'model_not_found' });
+  });
+
+  it('does not record "no model" for a request that is refused after its model was found', async () => {
+    const { store } = acme.gateway;
+    const { secret } = await store.createKey(acme.account.id, 'other', { models: ['shared'] });
+    const not_allowed = await chat({ ...acme, secret }, { model: 'failing', messages });
+    const seen = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }];
+    const not_fitting = await chat(acme, {
+      model: 'failing',
+      messages: [{ role: 'user', content: seen }],
+    });
+    for (const refused of [not_allowed, not_fitting]) {
+      const id = refused.headers.get('x-request-id') ?? '';
+      await until(async () => (await store.requests.one(id)) !== undefined, 'its record');
+      const record = await store.requests.one(id);
+      expect(record).to.include({ status: 400, model: 'failing', provider: null });
+    }
   });
 
   it('asks the next upstream when one fails', async () => {

@@ -8,7 +8,7 @@ import type { OpenHolds } from '../../store/verify/open-holds.js';
 import type { DashboardServices } from '../types.js';
 import { DAY_MS } from './days.js';
 import type { Span } from './moments.js';
-import { sumOf } from './traffic.js';
+import { grouped, ownFailures, sumOf } from './traffic.js';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -60,7 +60,7 @@ export async function liveReport(range: Range, services: DashboardServices): Pro
     requests.totals({ ...span, period: unit, by, figures: FIGURES });
   const [rows, upstreams, accounts, latencies, holds] = await Promise.all([
     totals(['start_ms', 'model']),
-    totals(['provider', 'model']),
+    totals(['provider', 'model', 'status']),
     // Hourly totals of all accounts would be very many rows.
     totals(['account_id'], range === 'hour' ? 'hour' : 'day'),
     requests.latencies({ ...span, from_ms: Math.max(span.from_ms, now() - DAY_MS), by: [] }),
@@ -89,13 +89,18 @@ export function spanOf(range: Range, now_ms: number): Span {
   return { from_ms: from_ms - (from_ms % unit_ms), to_ms: now_ms };
 }
 
-/** The upstreams with the largest share of failed calls. */
+/** The upstreams with the largest share of failed calls, from rows by status. */
 function worst(rows: readonly TotalsRow[]): Upstream[] {
-  return rows
-    .filter(({ failed, provider }) => failed > 0 && provider)
-    .sort((a, b) => b.failed / b.calls - a.failed / a.calls || b.failed - a.failed)
-    .slice(0, TOP)
-    .map((row) => ({ provider: row.provider ?? '', model: row.model ?? '', totals: row }));
+  const share = ({ totals }: Upstream): number => totals.failed / totals.calls;
+  const called = ownFailures(rows).filter(({ provider }) => provider);
+  return grouped(called, ({ provider, model }) => JSON.stringify([provider, model]))
+    .map(({ name, totals }) => {
+      const [provider = '', model = ''] = JSON.parse(name) as string[];
+      return { provider, model, totals };
+    })
+    .filter(({ totals }) => totals.failed > 0)
+    .sort((a, b) => share(b) - share(a) || b.totals.failed - a.totals.failed)
+    .slice(0, TOP);
 }
 
 async function topAccounts(

@@ -1,3 +1,4 @@
+import { chargedTaskOf } from '../../billing/charged-task.js';
 import type { Actor } from '../../core/actor.js';
 import { GatewayError } from '../../core/errors.js';
 import { parseDollars } from '../../lib/money.js';
@@ -8,6 +9,8 @@ import type { RefundableCharge } from '../../store/ledger/refund.js';
 import { NoCharge } from '../../store/store-error.js';
 import type { DashboardServices } from '../types.js';
 import { accountOf, asInvalid } from './accounts.js';
+
+const NO_CHARGE = 'There is no such charge.';
 
 /**
  * Refunds a charge or a part of it, for the API and for the form. The same reference a second time
@@ -31,7 +34,8 @@ export async function refundCharge(
     const param = 'reference';
     throw new GatewayError('invalid_request', 'reference must not be empty.', { param });
   }
-  const entry = await asNotFound(() => asInvalid('amount', () => store.refund(refund, by)));
+  const refunded = () => asInvalid('amount', () => store.refund(refund, by));
+  const entry = await asNotFound(store, refund, refunded);
   return { entry, account: await accountOf(store, account_id) };
 }
 
@@ -41,15 +45,23 @@ export function refundableOf(
   account_id: string,
   request_id: string,
 ): Promise<RefundableCharge> {
-  return asNotFound(() => store.refundable({ request_id, account_id }));
+  const charge = { request_id, account_id };
+  return asNotFound(store, charge, () => store.refundable(charge));
 }
 
-/** Turns `NoCharge` into a 404. */
-async function asNotFound<T>(work: () => Promise<T>): Promise<T> {
+/** Turns `NoCharge` into a 404, which names the charge of a video that the request fetched. */
+async function asNotFound<T>(
+  store: DashboardServices['store'],
+  charge: { request_id: string; account_id: string },
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof NoCharge)) throw error;
-    throw new GatewayError('not_found', 'There is no such charge.', { cause: error });
+    const task = await chargedTaskOf(store, charge);
+    const there = `that of its submission, ${task?.id}: refund that`;
+    const message = task ? `The request fetched a video whose charge is ${there}.` : NO_CHARGE;
+    throw new GatewayError('not_found', message, { cause: error });
   }
 }

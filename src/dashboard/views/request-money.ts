@@ -8,19 +8,27 @@ import type { Task } from '../../store/tasks/task-types.js';
 export interface RequestMoney {
   /** The video task that it submitted, to which its hold was moved. */
   task: Task | undefined;
+  /** The video task whose result it was the first to fetch, under whose ID the charge is. */
+  fetched: Task | undefined;
   /** What was given back of its charge. */
   refunded_nano: bigint;
 }
 
-/** Reads the task and the refunds of a request. */
+/** Reads the tasks and the refunds of a request. */
 export async function moneyOf(store: Store, record: RequestRecord): Promise<RequestMoney> {
-  const task = await store.tasks.task(record.id);
-  return { task, refunded_nano: await refundedOf(store, record) };
+  const [task, fetched] = await Promise.all([
+    store.tasks.task(record.id),
+    chargedTask(store, record),
+  ]);
+  return { task, fetched, refunded_nano: await refundedOf(store, record, fetched) };
 }
 
-async function refundedOf(store: Store, record: RequestRecord): Promise<bigint> {
+async function refundedOf(
+  store: Store,
+  record: RequestRecord,
+  fetched: Task | undefined,
+): Promise<bigint> {
   if (record.cost_nano === 0n) return 0n;
-  const fetched = await chargedTask(store, record);
   const request = { request_id: fetched?.id ?? record.id, account_id: record.account_id };
   try {
     const { charge, left_nano } = await store.refundable(request);

@@ -50,6 +50,17 @@ export function grouped<Name>(
   return [...groups].map(([name, members]) => ({ name, totals: sumOf(members) }));
 }
 
+/**
+ * Rows by status in which only what the upstream did wrong counts as failed. A 4xx is the client's
+ * fault: all failures of an upstream itself end as 502, or within a stream that was 200.
+ */
+export function ownFailures(rows: readonly TotalsRow[]): TotalsRow[] {
+  return rows.map((row) => {
+    const { status = 0 } = row;
+    return status >= 400 && status < 500 ? { ...row, failed: 0 } : row;
+  });
+}
+
 /** How a figure has changed since the period before: 0.12 is 12 % more; undefined without one. */
 export function changeOf(now: number, before: number): number | undefined {
   return before > 0 ? (now - before) / before : undefined;

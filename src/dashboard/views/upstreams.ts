@@ -1,7 +1,7 @@
 import type { LatencyRow, RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
 import type { DashboardServices } from '../types.js';
 import type { Span } from './moments.js';
-import { grouped, NO_CALLS } from './traffic.js';
+import { grouped, NO_CALLS, ownFailures } from './traffic.js';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -39,10 +39,10 @@ export async function upstreamHistories({
   const from_ms = (Math.floor(to_ms / HOUR_MS) - HOURS + 1) * HOUR_MS;
   const span = { from_ms, to_ms };
   const [rows, latencies] = await Promise.all([
-    requests.totals({ ...span, period: 'hour', by: ['start_ms', 'provider', 'model'] }),
+    requests.totals({ ...span, period: 'hour', by: ['start_ms', 'provider', 'model', 'status'] }),
     requests.latencies({ ...span, by: ['provider', 'model'] }),
   ]);
-  const named = rows.filter(({ provider, model }) => provider && model);
+  const named = ownFailures(rows).filter(({ provider, model }) => provider && model);
   const byName = new Map(named.map((row) => [nameOf(row), [] as TotalsRow[]]));
   for (const row of named) byName.get(nameOf(row))?.push(row);
   for (const { id, upstreams } of configuration.models.values()) {
@@ -64,7 +64,9 @@ function historyOf(
 ): UpstreamHistory {
   const [provider = '', model = ''] = JSON.parse(name) as string[];
   const [all] = grouped(rows, () => name);
-  const byStart = new Map(rows.map((row) => [row.start_ms, row]));
+  const byStart = new Map(
+    grouped(rows, ({ start_ms }) => start_ms).map((hour) => [hour.name, hour.totals]),
+  );
   const latency = latencies.get(name);
   return {
     provider,

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { RequestRecord } from '../../../src/core/request-record.js';
 import { describeInBrowser, follow, visit } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { failureAt, seedMonth } from '../../helpers/seed-month.js';
@@ -56,6 +57,27 @@ describeInBrowser('the live page of operators', (browser) => {
     await follow(worst.getByRole('link').first());
     expect(new URL(page.url()).searchParams.get('status')).to.equal('failed');
     expect(await page.locator('tbody tr').count()).to.be.at.least(1);
+  });
+
+  it('does not count a 400 that the client caused against its upstream', async () => {
+    const { gateway, account, key_id } = dashboard;
+    const { requests } = gateway.store;
+    const call = { account_id: account.id, key_id, model: 'gpt-4o-mini' };
+    const at_ms = clock.now_ms - 60_000;
+    const refusal = { ...call, provider: 'picky', status: 400, code: 'invalid_request' };
+    const mixed = [{}, { status: 400, code: 'content_policy_violation' }].map((ending) =>
+      recordAt(at_ms, { ...call, provider: 'mixed', ...ending }),
+    );
+    await requests.add([recordAt(at_ms, refusal), ...mixed, failureAt(mixed[0] as RequestRecord)]);
+    while (await requests.rollUp());
+    const { page } = await operator();
+    await page.goto('/operator?over=hour');
+    const worst = await page.getByRole('region', { name: 'Worst upstreams' }).textContent();
+    expect(worst).to.include('mixed').and.to.include('33 %').and.not.to.include('picky');
+    await page.goto('/operator/providers');
+    const rows = page.getByRole('region', { name: 'Upstreams' }).getByRole('row');
+    expect(await rows.filter({ hasText: 'mixed' }).textContent()).to.include('33 %');
+    expect(await rows.filter({ hasText: 'picky' }).textContent()).to.include('none');
   });
 
   it('says that an edited configuration was not taken up', async () => {

@@ -10,6 +10,9 @@ const VIDEO = { prompt: 'A film' };
 describe('the page of a request whose money a video task has', () => {
   let dashboard: TestDashboard;
   let cookie: string;
+  /** Of a video that was fetched. */
+  let submission = '';
+  let result = '';
 
   before(async () => {
     dashboard = await startDashboard({ credit: '5' });
@@ -54,5 +57,25 @@ describe('the page of a request whose money a video task has', () => {
     const refunded = await pageOf(fetched);
     expect(refunded).to.match(/Refunded\s+−\$0\.30\s+Spent after refunds\s+\$2\.90/u);
     expect(refunded).to.include('$0.30 of it refunded');
+    expect(refunded).to.match(new RegExp(`Submission\\s+${id}`, 'u'));
+    [submission, result] = [id, fetched];
+  });
+
+  it('is not "no such charge" without a word of the submission, on the refund page or in the API', async () => {
+    const { url, account } = dashboard;
+    const operator = `session=${await dashboard.signIn(account.id, true)}`;
+    const headers = { cookie: operator, origin: url, 'content-type': 'application/json' };
+    const page = await fetch(`${url}/operator/accounts/${account.id}/refund/${result}`, {
+      headers,
+    });
+    const answer = await fetch(`${url}/api/accounts/${account.id}/refunds`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ request_id: result }),
+    });
+    for (const refused of [page, answer]) {
+      expect(refused.status).to.equal(404);
+      expect(await refused.text()).to.include(`that of its submission, ${submission}: refund that`);
+    }
   });
 });

@@ -176,7 +176,7 @@ function WorstUpstreams({ live }: { live: Live }): JSX.Element {
   return (
     <Card
       title="Worst upstreams"
-      about="By their share of failures"
+      about="By their share of failures, without refusals that the client caused"
       actions={<a href="/operator/providers">All providers</a>}
       flush
     >

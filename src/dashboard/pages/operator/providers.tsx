@@ -7,7 +7,8 @@ import { Ago, Badge, Card, Empty } from '../parts.js';
 import { counted, grouped } from '../words.js';
 import { UpstreamTable } from './upstream-table.js';
 
-const BY_UPSTREAM = 'The requests that ended at each upstream, the worst first.';
+const BY_UPSTREAM =
+  'The requests that ended at each upstream, the worst first, without errors that clients caused.';
 const PATH = '/operator/providers';
 const MINUTE_S = 60;
 /** A provider with at most this share of failures counts as healthy. */

@@ -12,7 +12,7 @@ import { Ago, Badge, Card, CopyButton, Figures, Money } from '../parts.js';
 import { capital, exactDollars, grouped, msShown, timeShown } from '../words.js';
 import { CostCard } from './cost.js';
 import { flagFacts, Outcome } from './outcome.js';
-import { isVisible, SCOPES, type Scope } from './scope.js';
+import { isVisible, requestPath, SCOPES, type Scope } from './scope.js';
 import { Timeline } from './timeline.js';
 
 /** The page of one request: its outcome, usage and cost. */
@@ -87,7 +87,7 @@ async function requestBody(
           />
         </Card>
         <Card title="Facts">
-          <Facts record={record} names={names} scope={scope} />
+          <Facts record={record} names={names} scope={scope} submission={money.fetched?.id} />
         </Card>
       </div>
       <CostCard record={record} cost={costOf(record, prices)} money={money} />
@@ -146,8 +146,10 @@ function Facts(props: {
   record: RequestRecord;
   names: { key: string; account: string };
   scope: Scope;
+  /** Of the video that it fetched. */
+  submission: string | undefined;
 }): JSX.Element {
-  const { record, names, scope } = props;
+  const { record, names, scope, submission } = props;
   const { path, is_operator } = scope;
   const link = (query: Parameters<typeof requestsPath>[1], name: string): JSX.Element => (
     <a href={requestsPath(path, query)}>{name}</a>
@@ -159,6 +161,7 @@ function Facts(props: {
     ['Key', link({ key: record.key_id }, names.key)],
     ['Provider', is_operator ? record.provider && provider(record.provider) : null],
     ['Upstream model', is_operator ? record.upstream_model : null],
+    ['Submission', submission ? <Submission id={submission} scope={scope} /> : null],
     ...tokenFacts(record),
   ];
   const flags = flagFacts(record);
@@ -187,6 +190,15 @@ function Facts(props: {
   function provider(name: string): JSX.Element {
     return link({ provider: name }, name);
   }
+}
+
+/** The request that has the charge of a video in the ledger, and is refunded. */
+function Submission({ id, scope }: { id: string; scope: Scope }): JSX.Element {
+  return (
+    <a href={requestPath(scope, id)}>
+      <code>{id}</code>
+    </a>
+  );
 }
 
 function tokenFacts(record: RequestRecord): [string, string | null][] {
