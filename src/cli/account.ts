@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
-import { formatDollars } from '../lib/money.js';
 import { cliActor } from './actor.js';
 import { acting, command, group } from './command.js';
 import { dollars } from './dollars.js';
 import { newest, paged, pageOf, type PageOptions } from './listing.js';
-import { priceTag, printJson, printLine, time } from './print.js';
+import { accountShape } from '../dashboard/views/shapes.js';
+import { priceTag, printJson, printLine } from './print.js';
 import { printRows } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
-import type { Account } from '../store/accounts/accounts.js';
 
 interface CreateOptions {
   config: string;
@@ -29,7 +28,7 @@ export function accountCommand(): Command {
   )
     .argument('<name>', 'a name that no other account has')
     .option('--credit <dollars>', 'its opening credit', '0')
-    .option('--json', 'print {"id","name","balance"}')
+    .option('--json', 'print one JSON document')
     .action(acting(createAccount));
   const list = paged(command('list', 'show the accounts', 'tollgate account list --json'))
     .option('--json', 'print one JSON document')
@@ -58,16 +57,16 @@ async function createAccount(name: string, options: CreateOptions): Promise<void
     (store) => store.createAccount(name, credit, cliActor()),
     { creates: true },
   );
-  const balance = formatDollars(account.balance_nano);
-  if (options.json) return printJson({ id: account.id, name: account.name, balance });
-  printLine(`Made the account ${account.name} (${account.id}) with ${priceTag(balance)}.`);
+  const shape = accountShape(account);
+  if (options.json) return printJson(shape);
+  printLine(`Made the account ${shape.name} (${shape.id}) with ${priceTag(shape.balance)}.`);
 }
 
 async function listAccounts({ config, json, ...typed }: ListOptions): Promise<void> {
   const page = pageOf(typed, Date.now());
   const accounts = await withStore(config, (store) => store.accounts());
   printRows(
-    newest(accounts, page).map(row),
+    newest(accounts, page).map((account) => ({ ...accountShape(account) })),
     json,
     accounts.length > 0
       ? 'No account is as new as that.'
@@ -84,7 +83,7 @@ async function suspendAccount(name: string, { config, json }: AccountOptions): P
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
     const isNew = await store.suspend(account.id, cliActor());
-    if (json) return printJson(row(await accountCalled(store, account.id)));
+    if (json) return printJson(accountShape(await accountCalled(store, account.id)));
     if (!isNew) return printLine(`${account.name} is suspended already.`);
     printLine(`Suspended ${account.name}: its keys are refused from now on.`);
   });
@@ -94,19 +93,8 @@ async function resumeAccount(name: string, { config, json }: AccountOptions): Pr
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
     const isNew = await store.resume(account.id, cliActor());
-    if (json) return printJson(row(await accountCalled(store, account.id)));
+    if (json) return printJson(accountShape(await accountCalled(store, account.id)));
     if (!isNew) return printLine(`${account.name} is not suspended.`);
     printLine(`Resumed ${account.name}: its keys can call again.`);
   });
-}
-
-function row({ id, name, balance_nano, held_nano, created_ms, suspended_ms }: Account) {
-  return {
-    id,
-    name,
-    balance: formatDollars(balance_nano),
-    held: formatDollars(held_nano),
-    created: time(created_ms),
-    suspended: time(suspended_ms),
-  };
 }

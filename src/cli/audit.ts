@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import type { AuditEntry } from '../store/audit/audit-log.js';
 import { acting, command, withConfig } from './command.js';
 import { paged, pageOf, type PageOptions } from './listing.js';
-import { time } from './print.js';
+import { auditShape } from '../dashboard/views/audit.js';
+import { namesOf } from './names.js';
+import { printJson } from './print.js';
 import { printRows } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 
@@ -32,21 +34,17 @@ async function audit({ config, account, json, ...typed }: Options): Promise<void
     const only =
       account === undefined ? {} : { account_id: (await accountCalled(store, account)).id };
     const entries = await store.audit.list({ ...only, ...since, limit });
-    printRows(entries.map(row), json, 'There is no such change.');
+    if (json) return printJson(entries.map(auditShape));
+    const names = namesOf(store);
+    const rows = entries.map(async (entry) => {
+      return row(entry, entry.account_id && (await names.account(entry.account_id)));
+    });
+    printRows(await Promise.all(rows), false, 'There is no such change.');
   });
 }
 
-function row({ id, time_ms, actor, action, subject, ...entry }: AuditEntry) {
-  return {
-    id,
-    time: time(time_ms),
-    actor: actor.kind,
-    by: actor.name ?? actor.id,
-    action,
-    subject,
-    account: entry.account_id,
-    before: entry.before,
-    after: entry.after,
-    request: actor.request_id,
-  };
+function row(entry: AuditEntry, account: string | null) {
+  const { id, time, actor, action, subject, before, after, request_id } = auditShape(entry);
+  const by = actor.name ?? actor.id;
+  return { id, time, actor: actor.kind, by, action, subject, account, before, after, request_id };
 }

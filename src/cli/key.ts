@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
-import { formatDollars } from '../lib/money.js';
+import { keyShape } from '../dashboard/views/shapes.js';
 import { cliActor } from './actor.js';
 import { acting, command, group, repeated, UsageError } from './command.js';
 import { termSentences, termsOf, type TypedTerms } from './key-terms.js';
 import { newest, paged, pageOf, type PageOptions } from './listing.js';
-import { printJson, printLine, time } from './print.js';
+import { printJson, printLine } from './print.js';
 import { printRows } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
-import type { Key } from '../store/keys/keys.js';
 
 interface Options {
   config: string;
@@ -26,7 +25,7 @@ export function keyCommand(): Command {
     .option('--expires <time>', 'refuse it after such a time, as in 12h or 30d')
     .option('--model <model>', 'let it use this model alone; may be repeated', repeated)
     .option('--limit <dollars>', 'let it spend so much in all')
-    .option('--json', 'print {"id","name","secret"}')
+    .option('--json', 'print one JSON document')
     .action(acting(createKey));
   const list = paged(command('list', 'show the keys of an account', 'tollgate key list alice'))
     .argument('<account>', 'its name or id')
@@ -48,7 +47,7 @@ async function createKey(
   await withStore(options.config, async (store) => {
     const account = await accountCalled(store, name);
     const { key, secret } = await store.createKey(account.id, options.name, terms, cliActor());
-    if (options.json) return printJson({ id: key.id, name: key.name, secret });
+    if (options.json) return printJson({ ...keyShape(key), secret });
     printLine(`Made the key ${key.id} for ${account.name}. Its secret, shown this once:`);
     printLine(secret);
     for (const sentence of termSentences(key)) printLine(sentence);
@@ -63,30 +62,20 @@ async function listKeys(
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
     const keys = await store.keys(account.id);
-    printRows(newest(keys, page).map(row), json, `${account.name} has no key yet.`);
+    const rows = newest(keys, page).map((key) => ({ ...keyShape(key) }));
+    printRows(rows, json, `${account.name} has no key yet.`);
   });
 }
 
 async function revokeKey(id: string, { config, json }: Options): Promise<void> {
-  const revoked = await withStore(config, (store) => store.revokeKey(id, undefined, cliActor()));
-  if (!revoked)
-    throw new UsageError(`there is no active key "${id}"; "tollgate key list ACCOUNT" shows them`);
-  if (json) printJson({ id, revoked });
-  else printLine(`Revoked ${id}: it is refused from now on.`);
-}
-
-function row(key: Key) {
-  const { id, name, prefix, created_ms, last_used_ms, revoked_ms, limit_nano } = key;
-  return {
-    id,
-    name,
-    prefix,
-    created: time(created_ms),
-    last_used: time(last_used_ms),
-    revoked: time(revoked_ms),
-    expires: time(key.expires_ms),
-    models: key.models,
-    limit: limit_nano === null ? null : formatDollars(limit_nano),
-    spent: limit_nano === null ? null : formatDollars(key.spent_nano),
-  };
+  await withStore(config, async (store) => {
+    const revoked = await store.revokeKey(id, undefined, cliActor());
+    const key = revoked ? await store.key(id) : undefined;
+    if (!key) {
+      const all = '"tollgate key list ACCOUNT" shows them';
+      throw new UsageError(`there is no active key "${id}"; ${all}`);
+    }
+    if (json) return printJson(keyShape(key));
+    printLine(`Revoked ${id} (${key.name}): it is refused from now on.`);
+  });
 }

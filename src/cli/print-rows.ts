@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { fitted, isNumeric, type Grid } from './fit-table.js';
+import { fitted, isNumeric, type FittedGrid, type Grid } from './fit-table.js';
 import { printJson, printLine } from './print.js';
 import { columnsOf } from './terminal.js';
 import { legible } from '../telemetry/request-line.js';
@@ -37,8 +37,11 @@ export function printRows(rows: readonly Row[], json: boolean | undefined, none:
     head: Object.keys(first).map((name) => name.replaceAll('_', ' ')),
     rows: rows.map((row) => Object.values(row).map(shown)),
   };
-  const columns = columnsOf(process.stdout, process.env);
-  const grid = columns === undefined ? all : fitted(all, columns);
+  printLine(tableOf(fitted(all, columnsOf(process.stdout, process.env) ?? Infinity)));
+}
+
+/** The lines of a table: its head, and each row with the lines below it. */
+function tableOf(grid: FittedGrid): string {
   const { head } = grid;
   const table = new Table({
     head,
@@ -47,8 +50,11 @@ export function printRows(rows: readonly Row[], json: boolean | undefined, none:
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
   table.push(...grid.rows);
-  const lines = table.toString().split('\n');
-  printLine(lines.map((line) => line.trimEnd()).join('\n'));
+  const [names = '', ...lines] = table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd());
+  return [names, ...lines.flatMap((line, at) => [line, ...(grid.below[at] ?? [])])].join('\n');
 }
 
 /** A cell as one line. Text of upstreams and customers is made safe for a terminal. */

@@ -5,7 +5,8 @@ import type { Store } from '../store/store-types.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { followRequests } from './follow-requests.js';
 import { paged, pageOf, type PageOptions } from './listing.js';
-import { printLine } from './print.js';
+import { namesOf } from './names.js';
+import { printJson, printLine } from './print.js';
 import { printRows } from './print-rows.js';
 import { recordRow, recordView } from './record-view.js';
 import { untilStopped } from './signals.js';
@@ -65,8 +66,10 @@ async function requests(options: Options): Promise<void> {
     };
     if (follow) return followAll(store, filter, limit, printer(json));
     const records = await store.requests.page({ ...filter, limit });
-    const rows = json ? records.map(recordView) : records.map(recordRow);
-    printRows(rows, json, 'There is no such request.');
+    if (json) return printJson(records.map(recordView));
+    const names = namesOf(store);
+    const rows = records.map(async (one) => recordRow(one, await names.account(one.account_id)));
+    printRows(await Promise.all(rows), false, 'There is no such request.');
   });
 }
 

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { taskShape } from '../dashboard/views/shapes.js';
 import { formatDollars } from '../lib/money.js';
 import type { Task } from '../store/tasks/task-types.js';
 import { acting, command, group, UsageError } from './command.js';
 import { paged, pageOf, type PageOptions } from './listing.js';
+import { namesOf } from './names.js';
 import { printJson, printLine, time } from './print.js';
 import { printRows, shown } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
@@ -35,7 +37,10 @@ async function listTasks({ config, account, json, ...typed }: ListOptions): Prom
     const account_id = account === undefined ? {} : { account_id: await idOf(store, account) };
     const tasks = await store.tasks.list({ ...account_id, limit });
     const wanted = tasks.filter(({ created_ms }) => created_ms >= since_ms);
-    printRows(wanted.map(row), json, 'There is no task.');
+    if (json) return printJson(wanted.map(taskShape));
+    const names = namesOf(store);
+    const rows = wanted.map(async (task) => row(task, await names.account(task.account_id)));
+    printRows(await Promise.all(rows), false, 'There is no task.');
   });
 }
 
@@ -52,41 +57,30 @@ async function showTask(
     if (!task) throw new UsageError(`there is no task "${id}"; "tollgate task list" shows them`);
     const all = details(task);
     if (json) return printJson(all);
-    for (const [name, value] of Object.entries(all)) {
+    const names = namesOf(store);
+    const account = `${await names.account(task.account_id)} (${task.account_id})`;
+    const key = `${(await names.key(task.key_id)) ?? 'unknown'} (${task.key_id})`;
+    for (const [name, value] of Object.entries({ ...all, account, key })) {
       const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
       printLine(`${name.padEnd(15)} ${shown(text)}`);
     }
   });
 }
 
-function row(task: Task) {
-  return {
-    id: task.id,
-    status: task.status,
-    model: task.model,
-    provider: task.provider,
-    hold: formatDollars(task.hold_nano),
-    charge: task.charge_nano === null ? null : formatDollars(task.charge_nano),
-    created: time(task.created_ms),
-    account: task.account_id,
-    error: task.error,
-  };
+function row(task: Task, account: string) {
+  const { id, status, model, provider, held, charge, created, error } = taskShape(task);
+  return { id, status, model, provider, held, charge, created, account, error };
 }
 
+/** A task as the management API has it, with all that is known beyond that. */
 function details(task: Task) {
-  const { error, ...rest } = row(task);
   return {
-    ...rest,
-    key: task.key_id,
-    upstream_model: task.upstream_model,
+    ...taskShape(task),
     price: formatDollars(task.price_nano),
-    videos: task.videos,
     content_id: task.content_id,
-    updated: time(task.updated_ms),
     polled: time(task.polled_ms === 0 ? null : task.polled_ms),
     due: time(task.due_ms),
     call: task.call,
     jobs: task.jobs,
-    error,
   };
 }

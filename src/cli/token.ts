@@ -30,7 +30,7 @@ export function tokenCommand(): Command {
     .argument('<name>', 'which program it is for')
     .requiredOption('--scope <scopes>', 'what it may do, by commas', gatherScopes)
     .option('--expires <time>', 'refuse it after such a time, as in 12h or 90d')
-    .option('--json', 'print {"id","name","secret"}')
+    .option('--json', 'print one JSON document')
     .addHelpText('after', scopeHelp())
     .action(acting(createToken));
   const list = command('list', 'show every token', 'tollgate token list')
@@ -70,7 +70,7 @@ async function createToken(
   const create = async (store: Store): Promise<void> => {
     const terms = { name, scopes, ...expires_ms };
     const { token, secret } = await store.tokens.create(terms, cliActor());
-    if (json) return printJson({ id: token.id, name: token.name, secret });
+    if (json) return printJson({ ...row(token), secret });
     printLine(`Made the token ${token.id}. Its secret, shown this once:`);
     printLine(secret);
     printLine(`Its scopes are ${token.scopes.join(', ')}.`);
@@ -86,11 +86,15 @@ async function listTokens({ config, json }: Options): Promise<void> {
 }
 
 async function revokeToken(id: string, { config, json }: Options): Promise<void> {
-  const revoked = await withStore(config, (store) => store.tokens.revoke(id, cliActor()));
-  if (!revoked)
-    throw new UsageError(`there is no active token "${id}"; "tollgate token list" shows all`);
-  if (json) printJson({ id, revoked });
-  else printLine(`Revoked ${id}: it is refused from now on.`);
+  await withStore(config, async (store) => {
+    const revoked = await store.tokens.revoke(id, cliActor());
+    const token = revoked ? (await store.tokens.list()).find((one) => one.id === id) : undefined;
+    if (!token) {
+      throw new UsageError(`there is no active token "${id}"; "tollgate token list" shows all`);
+    }
+    if (json) return printJson(row(token));
+    printLine(`Revoked ${id} (${token.name}): it is refused from now on.`);
+  });
 }
 
 function row(token: ManagementToken) {

@@ -4,7 +4,8 @@ import type { Dimension, TotalsRow } from '../store/requests/request-types.js';
 import type { Store } from '../store/store-types.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { pageOf, paged, type Page, type PageOptions } from './listing.js';
-import { counted, printLine, priceTag } from './print.js';
+import { namesOf } from './names.js';
+import { counted, printJson, printLine, priceTag } from './print.js';
 import { printRows, type Cell } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 
@@ -63,12 +64,14 @@ async function usage(options: Options): Promise<void> {
     const account =
       options.account === undefined ? undefined : await accountCalled(store, options.account);
     const totals = await totalsOf(store, options.by, page, now_ms, account?.id);
+    const names = namesOf(store);
     const rows = [];
     for (const one of inOrder(totals, options.by, page.limit)) {
-      rows.push({ ...(await nameOf(store, one, options.by)), ...figures(one) });
+      rows.push({ ...(await headOf(names, one, options.by)), ...figures(one) });
     }
-    printRows(rows, options.json, 'There was no request in that time.');
-    if (!options.json && totals.length > 0) printLine(`\n${sumOf(totals)}`);
+    if (options.json) return printJson(rows);
+    printRows(rows.map(shortened), false, 'There was no request in that time.');
+    if (totals.length > 0) printLine(`\n${sumOf(totals)}`);
   });
 }
 
@@ -98,35 +101,47 @@ function inOrder(totals: readonly TotalsRow[], by: By, limit: number): TotalsRow
   return [...totals].sort((a, b) => byCost(a, b) || b.calls - a.calls).slice(0, limit);
 }
 
-async function nameOf(store: Store, row: TotalsRow, by: By): Promise<Record<string, Cell>> {
+async function headOf(
+  names: ReturnType<typeof namesOf>,
+  row: TotalsRow,
+  by: By,
+): Promise<Record<string, Cell>> {
   switch (by) {
     case 'day':
       return { day: new Date(row.start_ms ?? 0).toISOString().slice(0, 10) };
     case 'model':
       return { model: row.model || null };
-    case 'key':
-      return { key: row.key_id ?? null };
+    case 'key': {
+      const key = row.key_id ?? '';
+      return { key, name: await names.key(key) };
+    }
     case 'account': {
-      const id = row.account_id ?? '';
-      return { name: (await store.account(id))?.name ?? null, account: id };
+      const account = row.account_id ?? '';
+      return { account, name: await names.account(account) };
     }
   }
 }
 
 function figures(row: TotalsRow) {
   return {
-    requests: row.calls,
+    calls: row.calls,
     failed: row.failed,
     prompt_tokens: row.prompt_tokens,
     completion_tokens: row.completion_tokens,
-    cost: formatDollars(row.cost_nano),
+    // Before refunds; what the management API calls cost is after them.
+    charged: formatDollars(row.cost_nano),
     uncollected: formatDollars(row.uncollected_nano),
   };
+}
+
+/** A row as a table shows it: without a column of zeros where all was collected. */
+function shortened<Row extends ReturnType<typeof figures>>({ uncollected, ...row }: Row) {
+  return { ...row, uncollected: Number(uncollected) > 0 ? uncollected : null };
 }
 
 function sumOf(totals: readonly TotalsRow[]): string {
   const calls = totals.reduce((sum, one) => sum + one.calls, 0);
   const cost_nano = totals.reduce((sum, one) => sum + one.cost_nano, 0n);
   const charged = priceTag(formatDollars(cost_nano));
-  return `${counted(calls, 'request')}, ${charged} charged, before refunds.`;
+  return `${counted(calls, 'call')}, ${charged} charged, before refunds.`;
 }

@@ -6,7 +6,7 @@ import { openDatabase, type Database } from './database.js';
 import { refuseEmpty, refuseMissingFile } from './missing.js';
 import { explainOpenError } from './store-error.js';
 import type { HotPath } from './hot-path.js';
-import { createKey, isKey, keys, revokeKey } from './keys/keys.js';
+import { createKey, isKey, key, keys, revokeKey } from './keys/keys.js';
 import { credit, ledger } from './ledger/ledger.js';
 import { refund, refundable } from './ledger/refund.js';
 import { applyMigrations } from './migrate.js';
@@ -117,13 +117,14 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
   };
 }
 
-type Keyring = Pick<Store, 'createKey' | 'keys' | 'isKey' | 'revokeKey'>;
+type Keyring = Pick<Store, 'createKey' | 'keys' | 'key' | 'isKey' | 'revokeKey'>;
 
 function keyring(database: Database, now: () => number): Keyring {
   return {
     createKey: (account_id, name, terms, by) =>
       createKey(database, now(), account_id, name, terms, by),
     keys: (account_id) => keys(database, account_id),
+    key: (id) => key(database, id),
     isKey: (secret_sha256) => isKey(database, secret_sha256),
     revokeKey: (key_id, account_id, by) => revokeKey(database, now(), key_id, account_id, by),
   };

@@ -150,6 +150,8 @@ export interface Store {
     by?: Actor,
   ): Promise<{ key: Key; secret: string }>;
   keys(account_id: string): Promise<Key[]>;
+  /** The key with this ID, also a revoked one, of any account. */
+  key(id: string): Promise<Key | undefined>;
   /** Whether there is such a key, also a revoked one, by the SHA-256 (hex) of its secret. */
   isKey(secret_sha256: string): Promise<boolean>;
   /**

@@ -68,7 +68,7 @@ describe('the terms of a key on the command line, beside a running gateway', () 
     expect(stdout).to.match(/\nIt may use sim, other alone\.\nIt may spend \$5\.00 in all\.\n$/u);
     await place.tollgate('key', 'create', 'ann', '--name', 'free');
     const table = (await place.tollgate('key', 'list', 'ann')).stdout.split('\n');
-    expect(table[0]).to.match(/ expires +models +limit +spent$/u);
+    expect(table[0]).to.match(/ expires +revoked +models +limit +spent$/u);
     expect(table.find((line) => line.includes(' both '))).to.match(/ sim, other +5\.00 +0\.00$/u);
     expect(table.find((line) => line.includes(' free '))).to.match(/ - +- +- +-$/u);
   });

@@ -40,11 +40,12 @@ describe('the options of a list', () => {
 });
 
 describe('a table on a terminal', () => {
+  const ID = '01a21454-ef53-75b1-b9e3-a540bf673469';
   const grid: Grid = {
     head: ['time', 'model', 'tokens', 'code', 'id'],
     rows: [
-      ['2026-03-10T12:00:00.123Z', 'anthropic/claude-sonnet-4-5', '123456', '-', 'x'.repeat(36)],
-      ['2026-03-10T12:00:01.123Z', 'gpt', '1', '-', 'y'.repeat(36)],
+      ['2026-03-10T12:00:00.123Z', 'anthropic/claude-sonnet-4-5', '123456', '-', ID],
+      ['2026-03-10T12:00:01.123Z', 'gpt', '1', '-', ID],
     ],
   };
   const widthOf = ({ head, rows }: Grid): number =>
@@ -55,23 +56,48 @@ describe('a table on a terminal', () => {
       .reduce((sum, width) => sum + width + 2, -2);
 
   it('stays as it is where there is room', () => {
-    expect(fitted(grid, widthOf(grid))).to.deep.equal(grid);
+    const below = [[], []];
+    expect(fitted(grid, widthOf(grid))).to.deep.equal({ ...grid, below });
+    expect(fitted(grid, Infinity)).to.deep.equal({ ...grid, below });
   });
 
-  it('loses seconds and empty columns first, then the ends of long texts, IDs last', () => {
+  it('loses seconds and empty columns first, then the ends of long texts, then IDs go below', () => {
     const slim = fitted(grid, 91);
     expect(slim.head).to.deep.equal(['time', 'model', 'tokens', 'id']);
     expect(slim.rows[0]?.[0]).to.equal('2026-03-10 12:00');
     expect(slim.rows[0]?.[1]).to.equal('anthropic/claude-sonnet-4-5');
-    const slimmer = fitted(grid, 75);
+    const slimmer = fitted(grid, 80);
     expect(slimmer.rows[0]?.[1]).to.match(/^anthropic.*…$/u);
-    expect(slimmer.rows[0]?.[3]).to.equal('x'.repeat(36));
+    expect(slimmer.rows[0]?.[3]).to.equal(ID);
+    const slimmest = fitted(grid, 60);
+    expect(slimmest.head).to.deep.equal(['time', 'model', 'tokens']);
+    expect(slimmest.below).to.deep.equal([[`    id ${ID}`], [`    id ${ID}`]]);
   });
 
-  it('fits into every width', () => {
-    for (let columns = 20; columns < 120; columns++) {
-      expect(widthOf(fitted(grid, columns)), String(columns)).to.be.at.most(columns);
-      expect(fitted(grid, columns).rows).to.have.length(2);
+  it('fits into every width, and loses no column that has a value', () => {
+    for (let columns = 45; columns < 120; columns++) {
+      const table = fitted(grid, columns);
+      const lines = table.below.flat();
+      expect(widthOf(table), String(columns)).to.be.at.most(columns);
+      expect(Math.max(0, ...lines.map(({ length }) => length))).to.be.at.most(columns);
+      for (const name of ['time', 'model', 'tokens', 'id']) {
+        const isThere = table.head.includes(name) || table.below[0]?.join().includes(`${name} `);
+        expect(isThere, `${name} at ${columns}`).to.equal(true);
+      }
+    }
+  });
+
+  it('cuts no ID in a column right of the first, however narrow the terminal', () => {
+    const key = 'key_azM5NxfC0kxjxK4f';
+    const ledger: Grid = {
+      head: ['id', 'model', 'account', 'key', 'reference', 'note'],
+      rows: [['7', 'a-model/with-a-long-name', 'ann@example.org', key, ID, 'n'.repeat(300)]],
+    };
+    for (let columns = 20; columns < 400; columns++) {
+      const { rows, below } = fitted(ledger, columns);
+      const words = [...(rows[0] ?? []), ...(below[0] ?? [])].join(' ').split(/[ ,]+/u);
+      expect(words, String(columns)).to.include.members([key, ID]);
+      if (columns > 30) expect(words).to.include('ann@example.org');
     }
   });
 
@@ -94,7 +120,7 @@ describe('a table on a terminal', () => {
     expect([0, 1, 2].map((at) => isNumeric(gaps, at))).to.deep.equal([true, true, false]);
   });
 
-  it('cuts no ID that a command needs and no time: names go first, then columns at the right', () => {
+  it('cuts no ID that a command needs and no time', () => {
     const keys: Grid = {
       head: ['id', 'name', 'prefix', 'created', 'last used', 'models', 'spent'],
       rows: [
@@ -110,10 +136,10 @@ describe('a table on a terminal', () => {
       ],
     };
     for (let columns = 60; columns < 120; columns++) {
-      const { head, rows } = fitted(keys, columns);
+      const { rows, below } = fitted(keys, columns);
       expect(rows[0]?.[0]).to.equal('key_0123456789abcdefghij');
-      const at = head.indexOf('created');
-      expect(rows[0]?.[at], String(columns)).to.match(/^2026-03-10[T ]12:00/u);
+      const all = [...(rows[0] ?? []), ...(below[0] ?? [])].join(' ');
+      expect(all, String(columns)).to.match(/2026-03-10[T ]12:00/u);
     }
   });
 });

@@ -31,27 +31,40 @@ describe('tollgate task', () => {
     const second = await studio.begin({ duration_seconds: 2 });
     const { code, output } = await task('list', '--json', '--account', 'tester');
     expect(code).to.equal(0);
-    const known = { model: MODEL, provider: 'lab', account: studio.account.id, error: null };
+    const known = {
+      model: MODEL,
+      provider: 'lab',
+      upstream_model: 'film-one',
+      account: studio.account.id,
+      key: studio.key_id,
+      error: null,
+    };
+    const [later, earlier] = [START_MS + 1_000, START_MS].map((ms) => new Date(ms).toISOString());
     expect(JSON.parse(output)).to.deep.equal([
       {
         ...known,
         id: second,
         status: 'IN_QUEUE',
-        hold: '0.40',
+        videos: 0,
+        held: '0.40',
         charge: null,
-        created: new Date(START_MS + 1_000).toISOString(),
+        created: later,
+        updated: later,
       },
       {
         ...known,
         id: first,
         status: 'COMPLETED',
-        hold: '0.00',
+        videos: 1,
+        held: '0.00',
         charge: '1.60',
-        created: new Date(START_MS).toISOString(),
+        created: earlier,
+        updated: earlier,
       },
     ]);
     const { output: table } = await task('list', '--limit', '1');
     expect(table).to.contain(second).and.not.contain(first);
+    expect(table).to.contain(' tester ').and.not.contain(studio.account.id);
   });
 
   it('shows all that is known of one, by either of its IDs', async () => {

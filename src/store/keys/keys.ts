@@ -174,6 +174,17 @@ export async function keys(database: Database, account_id: string): Promise<Key[
   return rows.map(toKey);
 }
 
+/** The key with this ID, revoked or not, of any account. */
+export async function key(database: Database, id: string): Promise<Key | undefined> {
+  if (!isPossible(id)) return undefined;
+  const row = await database.read<KeyRow | undefined>((knex) =>
+    knex('keys')
+      .where({ id })
+      .first(...COLUMNS),
+  );
+  return row && toKey(row);
+}
+
 /** Revokes a key, of any account or of this one. Returns false if there was none to revoke. */
 export async function revokeKey(
   database: Database,
