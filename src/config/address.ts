@@ -5,6 +5,7 @@ import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Manifest } from './adapter.js';
 import { checkBaseUrl } from './base-url.js';
+import { wrongDate } from './foreign-models.js';
 
 type Entry = PartialLoad<ProviderEntry>;
 
@@ -49,6 +50,7 @@ export function readAddress(
   const base_url = readBaseUrl(source, pointer, entry, manifest, fill, missing);
   for (const name of missing) reportMissing(source, pointer, name, manifest);
   reportRegion(source, `${pointer}/region`, manifest);
+  reportVersion(source, `${pointer}/api_version`);
   for (const name of PARTS) {
     reportUnused(source, pointer, name, manifest);
     // One that is no part of an address has a fault already.
@@ -130,14 +132,25 @@ function reportWhole(source: Source, pointer: string, name: Part, { data }: Mani
 /** Warns of a region that no request can be signed for: those end with a dash and a number. */
 function reportRegion(source: Source, place: string, { source: own }: Manifest): void {
   if (!own.has('/auth/signer') || source.hides(place)) return;
-  const [, name, number] = /^([a-z]+(?:-[a-z]+)+)(\d)$/.exec(source.text(place) ?? '') ?? [];
-  if (name === undefined) return;
+  const [, name, number] =
+    /^([a-z]+(?:-[a-z]+)+)-?(\d)[a-z]?$/.exec(source.text(place) ?? '') ?? [];
+  const meant = `${name}-${number}`;
+  if (name === undefined || meant === source.text(place)) return;
   source.fault(place, {
     code: 'unknown_region',
     message: `region: no region is called ${source.word(place)}`,
-    hint: `did you mean "${name}-${number}"?`,
+    hint: `did you mean "${meant}"?`,
     severity: 'warning',
   });
+}
+
+/** Warns of a version that is a date of no calendar. */
+function reportVersion(source: Source, place: string): void {
+  const wrong = source.hides(place) ? undefined : wrongDate(source.text(place) ?? '');
+  if (!wrong) return;
+  const message = `api_version: ${source.word(place)} is a date that no calendar has`;
+  const { hint = '' } = wrong;
+  source.fault(place, { code: 'wrong_value', message, hint, severity: 'warning' });
 }
 
 /** Whether the address or a wire flag has a place for a part. A signature always has the region. */

@@ -14,10 +14,15 @@ export function readAlerts(
   source: Source,
   block: PartialLoad<AlertsBlock> | undefined,
 ): Configuration['alerts'] {
-  if (block?.webhook === undefined || block.secret === undefined) return undefined;
   const low_balance_nano =
-    block.low_balance === undefined ? undefined : readDollars(source, '/alerts/low_balance');
-  const url = readUrl(source, '/alerts/webhook', block.webhook);
+    block?.low_balance === undefined ? undefined : readDollars(source, '/alerts/low_balance');
+  const url = block?.webhook === undefined ? undefined : readWebhook(source, block.webhook);
+  if (url === undefined || block?.secret === undefined) return undefined;
+  return { url, secret: block.secret, low_balance_nano };
+}
+
+function readWebhook(source: Source, webhook: string): string | undefined {
+  const url = readUrl(source, '/alerts/webhook', webhook);
   if (url === undefined) return undefined;
   if (url.startsWith('http:') && !isPrivate(new URL(url))) {
     const message = 'alerts.webhook would carry names and amounts in the clear';
@@ -29,5 +34,5 @@ export function readAlerts(
     const wrong = { code: 'chat_webhook', message, hint, severity: 'warning' } as const;
     source.fault('/alerts/webhook', wrong);
   }
-  return { url, secret: block.secret, low_balance_nano };
+  return url;
 }

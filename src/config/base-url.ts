@@ -23,6 +23,7 @@ export function checkBaseUrl(
   }
   if (!checkHost(source, place, url, data.base_url))
     checkPath(source, place, url, { pathname, data });
+  checkLocation(source, place, url);
   // A name without a dot is one of a private network, such as that of containers.
   const isOwn = !hostname.includes('.') || isPrivate(new URL(url));
   if (protocol !== 'http:' || isOwn) return;
@@ -100,7 +101,30 @@ function checkPath(source: Source, place: string, url: string, { pathname, data 
   } else if (pathname === '/' && /^[\w./-]+$/.test(usual)) {
     message = `base_url: the path ${quote(usual)} is missing, which the manifest's own address has`;
     right = `${url}${usual}`;
+  } else if (lacksVersion(url, pathname, data.base_url)) {
+    message = `base_url: the path ${quote(usual)} is missing, which the manifest's own address has`;
+    right = url.replace(pathname, `${usual}${pathname}`);
   } else return;
   const hint = `did you mean "${right}"?`;
   source.fault(place, { code: 'base_url_path', message, hint, severity: 'warning' });
+}
+
+/** Whether the version is missing that the manifest's address of the same site begins with. */
+function lacksVersion(url: string, pathname: string, usual: unknown): boolean {
+  if (typeof usual !== 'string' || !URL.canParse(usual)) return false;
+  const { pathname: version, hostname } = new URL(usual);
+  const siteOf = (host: string): string => host.split('.').slice(-2).join('.');
+  const isSite = siteOf(hostname) === siteOf(new URL(url).hostname);
+  return isSite && /^\/v\d\w*$/.test(version) && !/\/v\d/.test(pathname);
+}
+
+/** Warns of an address whose host is of another region than its path. */
+function checkLocation(source: Source, place: string, url: string): void {
+  const { hostname, pathname } = new URL(url);
+  const [, host] = /^([a-z]+-[a-z]+\d{1,2})-/.exec(hostname) ?? [];
+  const [, location] = /\/locations\/([\w-]+)/.exec(pathname) ?? [];
+  if (host === undefined || location === undefined || host === location) return;
+  const message = `base_url: the host is of ${quote(host)}, and the path of ${quote(location)}`;
+  const hint = `did you mean "${url.replace(`//${host}-`, `//${location}-`)}"?`;
+  source.fault(place, { code: 'base_url_region', message, hint, severity: 'warning' });
 }

@@ -14,6 +14,7 @@ export function checkCapabilities(
   modalities: Modalities,
 ): void {
   const complete = !capabilities.includes(undefined);
+  const reported = new Set<Modality>();
   capabilities.forEach((capability, i) => {
     if (capability === undefined) return;
     const place = `${pointer}/capabilities${join(i)}`;
@@ -25,7 +26,12 @@ export function checkCapabilities(
       source.fault(place, { code, message, hint: `add ${modality.name}` });
       return;
     }
-    for (const upstream of upstreams) checkServed(source, place, capability, modality, upstream);
+    if (reported.has(modality)) return;
+    const unserved = upstreams.filter((one) => !canServe(one, modality));
+    if (unserved.length > 0) reported.add(modality);
+    const isAll = unserved.length === upstreams.length;
+    for (const one of unserved)
+      reportUnserved(source, isAll ? place : one.pointer, capability, one);
   });
 }
 
@@ -48,18 +54,22 @@ const isServed = oncePer(({ source }: Manifest) =>
   ),
 );
 
-function checkServed(
+/** A manifest with faults in its operations does not show which operations the provider has. */
+function canServe({ read: { manifest } }: ReadUpstream, modality: Modality): boolean {
+  return !manifest.data.operations || isServed(manifest)(modality);
+}
+
+/** The place is the capability if no upstream serves it, else the upstream that does not. */
+function reportUnserved(
   source: Source,
   place: string,
   capability: Capability,
-  modality: Modality,
-  { read: { manifest, provider } }: ReadUpstream,
+  { pointer, read: { manifest, provider } }: ReadUpstream,
 ): void {
-  // A manifest with faults in its operations does not show which operations the provider has.
-  if (!manifest.data.operations || isServed(manifest)(modality)) return;
-  const served = Object.keys(manifest.data.operations).join(', ');
+  const served = Object.keys(manifest.data.operations ?? {}).join(', ');
   const name = quote(provider.name);
   const message = `the provider ${name} cannot serve the capability ${quote(capability)}`;
-  const hint = `remove it, or name another provider: its manifest has ${served}`;
+  const what = place === pointer ? 'remove this upstream' : 'remove it';
+  const hint = `${what}, or name another provider: its manifest has ${served}`;
   source.fault(place, { code: 'unsupported_capability', message, hint });
 }

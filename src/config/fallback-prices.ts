@@ -16,7 +16,8 @@ export function checkFallbacks(
   price: Price,
   payers: readonly ReadUpstream[],
 ): void {
-  for (const { pointer, listed } of payers) {
+  for (const payer of payers) {
+    const { pointer, listed = payer.listed_elsewhere } = payer;
     const list = new Map(listed && tokenPrices(listed.price));
     const loss = tokenPrices(price).find(([unit, nano]) => {
       return nano > 0n && isFar(nano, list.get(unit)) && payers.some(isNear(unit, nano));
@@ -25,10 +26,11 @@ export function checkFallbacks(
     const [unit, nano] = loss;
     const cost = formatDollars(list.get(unit) ?? 0n);
     const paid = formatDollars(nano);
+    const own = payer.listed ? 'price: list' : `a price such as ${unit}: ${cost}`;
     source.fault(pointer, {
       code: 'price_off_list',
       message: `${unit}: ${quote(listed.model)} costs ${cost}, and this model charges ${paid}`,
-      hint: 'write price: list at this upstream, or leave it if the loss is meant',
+      hint: `write ${own} at this upstream, or leave it if the loss is meant`,
       severity: 'warning',
     });
   }

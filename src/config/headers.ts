@@ -68,6 +68,11 @@ function credentials(
     const hint = writeKey(place);
     source.fault(pointer, { code: 'missing_api_key', message, hint });
   }
+  if (key === undefined && source.spoiled.has(place)) {
+    const written = source.written(place);
+    const wrong = { code: 'bad_api_key', ...badKey(written, false) };
+    if (PREFIX.test(written)) source.faultAsWritten(place, wrong);
+  }
   if (key === undefined) return {};
   if (key.trim() === '') {
     const severity = auth.required ? 'error' : 'warning';
@@ -91,12 +96,15 @@ function writeKey(place: string): string {
   return `write api_key: "\${${variableOf(place)}}", and set that environment variable`;
 }
 
+/** The scheme of a header, which does not belong to the key. */
+const PREFIX = /^(Bearer|Basic|Token|Key)\s/i;
+
 function badKey(key: string, isBlock: boolean): { message: string; hint: string } {
   if (/^["']/.test(key)) {
     return { message: 'api_key has quotes in it', hint: 'remove those within its variable' };
   }
   const message = 'api_key holds a space or another character that no key has';
-  const [, word] = /^(Bearer|Basic|Token|Key)\s/i.exec(key) ?? [];
+  const [, word] = PREFIX.exec(key) ?? [];
   if (word !== undefined) return { message, hint: `remove "${word}": the gateway writes it` };
   if (isBlock) {
     const hint = 'the text below | ends with a line end: write it behind "api_key: ", without |';

@@ -129,7 +129,9 @@ const WANT_SECRETS = ['https://accounts.google.com'];
 
 function checkSecret(source: Source, place: string, issuer: string, client: Client): void {
   if (!WANT_SECRETS.includes(issuer.replace(/\/$/, '')) || client.client_secret) return;
-  if (source.misspells(place, 'client_secret')) return;
+  // Without the environment a secret that is written as ${NAME} is not known, but it is there.
+  const is_unread = client.client_secret === undefined && source.has(`${place}/client_secret`);
+  if (is_unread || source.misspells(place, 'client_secret')) return;
   const message = `${quote(client.name)} has no client_secret, which this issuer asks for`;
   const hint = 'add client_secret: "${GOOGLE_CLIENT_SECRET}"';
   source.fault(place, { code: 'missing_secret', message, hint, at: 'key', severity: 'warning' });

@@ -45,9 +45,25 @@ function checkOrders(source: Source, at: string, limits: Limits): void {
     source.fault(place, {
       code: 'out_of_range',
       message: `limits.${lower}: ${source.word(place)} is more than ${bound}`,
-      hint: `write ${source.written(`${at}/${upper}`)} or less, or a larger ${upper}`,
+      hint: orderHint(source, at, limits, lower, upper),
     });
   }
+}
+
+/** The longest output of a model; a context that is no longer is most likely one of output. */
+const LONGEST_OUTPUT = 65_536;
+
+function orderHint(
+  source: Source,
+  at: string,
+  { max_tokens = 0, context = 0 }: Limits,
+  lower: (typeof ORDERS)[number][0],
+  upper: (typeof ORDERS)[number][1],
+): string {
+  if (lower === 'max_tokens' && context <= LONGEST_OUTPUT && max_tokens > LONGEST_OUTPUT) {
+    return `swap the two: max_tokens: ${context}, context: ${max_tokens}`;
+  }
+  return `write ${source.written(`${at}/${upper}`)} or less, or a larger ${upper}`;
 }
 
 /** Warns where an image may cost more tokens than the hold covers, which can end as a loss. */

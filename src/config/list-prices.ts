@@ -67,6 +67,16 @@ export class ListPrices {
     return { model: name, date, price, units: Object.keys(entry) };
   }
 
+  /** The list price that another provider of the file has for a model of the same name. */
+  findElsewhere(model: string, modalities: Modalities): ListPrice | undefined {
+    const bare = model.slice(model.lastIndexOf('/') + 1);
+    for (const manifest of Object.keys(this.data)) {
+      const found = this.find({ provider: { manifest }, model: bare }, modalities);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
   /** The hint for a model without a list price. */
   hint({ provider, model }: Target): string {
     const known = this.#of(provider.manifest);

@@ -3,6 +3,7 @@ import type { Manifest } from './adapter.js';
 import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
 import { oncePer } from '../lib/once-per.js';
+import { isBeside } from '../yaml/misplaced.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { checkLimits } from './limit-checks.js';
@@ -91,7 +92,8 @@ function readModelPrice(
 ): Price | 'list' {
   if (price === 'list') return price;
   if (price !== undefined) return readPrice(source, `${pointer}/price`, price, modalities);
-  if (!source.has(`${pointer}/price`) && !hasForeignPrice(source, pointer)) {
+  const isElsewhere = hasForeignPrice(source, pointer) || isBeside(source, pointer, 'price');
+  if (!source.has(`${pointer}/price`) && !isElsewhere) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;
     const hint = `write price: list, price: free, or ${EXAMPLE_PRICE}`;
     source.fault(pointer, { code: 'missing_price', message, hint, at: 'key' });
@@ -101,7 +103,7 @@ function readModelPrice(
 
 /** Whether a model has its price under other keys, each of which gets a fault as unknown. */
 function hasForeignPrice(source: Source, pointer: string): boolean {
-  const isPrice = /ratio|cost|_per_|^per_/i;
+  const isPrice = /ratio|cost|_per_|^per_|^price$/i;
   const limits = source.keys(`${pointer}/limits`) ?? [];
   const keys = [...(source.keys(pointer) ?? []), ...limits];
   return source.misspells(pointer, 'price') || keys.some((key) => isPrice.test(key));

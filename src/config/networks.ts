@@ -19,7 +19,9 @@ export function readNetworks(
     const message = `${label(pointer)}: ${source.word(place)} is not a network`;
     const near = source.hides(place) ? undefined : meantNetwork(text);
     const such = 'such as 127.0.0.1, 10.0.0.0/8 or 2001:db8::/32';
-    const hint = near === undefined ? such : `did you mean "${near}"?`;
+    const isName = /^[a-z][\w.-]*$/i.test(text);
+    const way = isName ? `a name does not count: write its address, ${such}` : such;
+    const hint = near === undefined ? way : `did you mean "${near}"?`;
     source.fault(place, { code: 'bad_network', message, hint });
     return [];
   });

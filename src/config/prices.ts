@@ -75,22 +75,23 @@ export function checkUnits(
   // An unknown key has a fault already, and is most likely the unit that seems to be missing.
   const isKnown = given.every((key) => units.has(key));
   const missing = isKnown ? missingUnits(given, capabilities, modalities) : [];
-  const [[instead] = []] = missing;
   const unfit = given.filter((unit) => {
     return units.get(unit)?.pays.some((one) => capabilities.has(one)) === false;
   });
-  // One unit of another capability stands in the place of the one that is missing.
-  const isOther = instead !== undefined && missing.length === 1 && unfit.length === 1;
-  for (const unit of unfit) {
+  // Units of another capability stand in the place of those that are missing: one fault for all.
+  const isOther = missing.length > 0 && unfit.length > 0;
+  for (const unit of isOther ? unfit.slice(0, 1) : unfit) {
     const listed = [...capabilities].join(', ');
     const message = `the price ${quote(unit)} fits none of the capabilities: ${listed}`;
     const pays = units.get(unit)?.pays.join(', ');
-    const hint = isOther ? `use ${instead} in place of it` : `remove it: it pays for ${pays}`;
+    const right = missing.map(([name]) => `${name}: ${exampleOf(name)}`).join(', ');
+    const place = unfit.length === 1 ? 'it' : unfit.join(' and ');
+    const hint = isOther ? `write ${right} in place of ${place}` : `remove it: it pays for ${pays}`;
     source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
   }
   for (const [unit, capability] of isOther ? [] : missing) {
     const message = `the capability ${quote(capability)} has no price: ${quote(unit)} is missing`;
-    const hint = `add ${unit}, in dollars, such as ${unit}: ${EXAMPLE_AMOUNTS[unit] ?? '0.60'}`;
+    const hint = `add ${unit}, in dollars, such as ${unit}: ${exampleOf(unit)}`;
     source.fault(pointer, { code: 'missing_price', message, hint });
   }
 }
@@ -103,6 +104,10 @@ const EXAMPLE_AMOUNTS: Readonly<Record<string, string>> = {
   per_audio_minute: '0.006',
   per_million_characters: '15.00',
 };
+
+function exampleOf(unit: string): string {
+  return EXAMPLE_AMOUNTS[unit] ?? '0.60';
+}
 
 /** The units that a price lacks, each with a capability that nothing else pays for. */
 export function missingUnits(

@@ -151,7 +151,28 @@ function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: M
     total_ms: read('total'),
   };
   checkOrder(source, `${pointer}/timeout`, timeouts);
+  checkShort(source, `${pointer}/timeout`, timeouts);
   return timeouts;
+}
+
+/** No model answers sooner; a shorter time is most likely one of seconds in milliseconds. */
+const SHORTEST_MS = { first_byte_ms: 500, idle_ms: 500, total_ms: 1_000 };
+
+/** Warns of a timeout that ends every call. */
+function checkShort(source: Source, pointer: string, timeouts: Timeouts): void {
+  for (const phase of ['first_byte', 'idle', 'total'] as const) {
+    const place = `${pointer}/${phase}`;
+    if (!source.has(place) || source.spoiled.has(place)) continue;
+    if (timeouts[`${phase}_ms`] >= SHORTEST_MS[`${phase}_ms`]) continue;
+    const [, number] = /^(\d+)ms$/.exec(source.text(place) ?? '') ?? [];
+    const meant = number === undefined || source.hides(place) ? '60s' : `${number}s`;
+    source.fault(place, {
+      code: 'short_timeout',
+      message: `timeout.${phase}: ${source.word(place)} is over before a model answers`,
+      hint: `did you mean "${meant}"?`,
+      severity: 'warning',
+    });
+  }
 }
 
 /** Warns of a phase whose timeout is longer than `total`, so that it is never reached. */

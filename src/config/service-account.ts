@@ -28,6 +28,13 @@ export function readServiceAccount(
     });
     return undefined;
   };
+  if (source.written(place) === '${GOOGLE_APPLICATION_CREDENTIALS}' && api_key === undefined) {
+    const message =
+      'service_account: this variable usually has the path of a key file, not its text';
+    const hint = 'write service_account: ${file:PATH}, with that path';
+    const wrong = { code: 'bad_service_account', message, hint, severity: 'warning' } as const;
+    if (text === undefined) source.faultAsWritten(place, wrong);
+  }
   if (text === undefined) return undefined;
   if (api_key !== undefined) return fault('stands beside api_key', 'remove one of them');
   const key = keyIn(text);

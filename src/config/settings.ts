@@ -6,7 +6,7 @@ import { readAlerts } from './alerts.js';
 import { readTraces } from './traces.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
-import { readStoreUrl } from './store-url.js';
+import { checkUnreadStore, readStoreUrl } from './store-url.js';
 import type { Configuration } from '../core/configuration.js';
 import { readDuration, readSize } from '../yaml/units.js';
 import { readUrl } from '../yaml/urls.js';
@@ -74,6 +74,7 @@ export function readSettings(
   const dashboard = gateway.dashboard ?? true;
   if (dashboard && url !== undefined) checkPath(source, public_url);
   checkJournal(source, gateway.journal);
+  checkUnreadStore(source);
   const store = readStoreUrl(source, gateway.store ?? DEFAULT_STORE, directory);
   return {
     listen: readListen(source, 'listen', address, LISTEN),
@@ -221,11 +222,19 @@ function readRequests(
   source: Source,
   { keep, keep_totals, queue }: PartialLoad<RequestsBlock>,
 ): Configuration['requests'] {
-  return {
-    keep_ms: readDuration(source, '/requests/keep', keep, KEEP),
-    keep_totals_ms: readDuration(source, '/requests/keep_totals', keep_totals, KEEP_TOTALS),
-    queue: queue ?? 10_000,
-  };
+  const keep_ms = readDuration(source, '/requests/keep', keep, KEEP);
+  const keep_totals_ms = readDuration(source, '/requests/keep_totals', keep_totals, KEEP_TOTALS);
+  if (keep_ms > keep_totals_ms && source.has('/requests/keep_totals')) {
+    const place = source.has('/requests/keep') ? '/requests/keep' : '/requests/keep_totals';
+    const totals = source.word('/requests/keep_totals');
+    source.fault(place, {
+      code: 'short_totals',
+      message: `requests.keep is longer than keep_totals, ${totals}: totals go before requests`,
+      hint: 'swap the two, or write a longer keep_totals',
+      severity: 'warning',
+    });
+  }
+  return { keep_ms, keep_totals_ms, queue: queue ?? 10_000 };
 }
 
 /** Headers that show customers the operator's upstreams are off unless the file turns them on. */

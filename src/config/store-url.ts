@@ -68,16 +68,28 @@ function kindHint(source: Source, scheme: string, text: string): string {
   return near === undefined ? BOTH : `did you mean "${near}"?`;
 }
 
+const NO_DATABASE = {
+  code: 'no_database',
+  message: 'store: the URL names no database, so that of the name of the user is taken',
+  hint: 'end it with /DATABASE, such as /tollgate',
+  severity: 'warning',
+} as const;
+
+/** Checks a URL whose variables are not known, as far as it is written out. */
+export function checkUnreadStore(source: Source): void {
+  if (!source.spoiled.has(POINTER)) return;
+  const plain = source.written(POINTER).replaceAll(/\$\{[^}]*\}/g, 'x');
+  if (!/^postgres(?:ql)?:\/\//.test(plain) || !URL.canParse(plain)) return;
+  if (new URL(plain).pathname.length < 2) source.faultAsWritten(POINTER, NO_DATABASE);
+}
+
 function checkPostgres(source: Source, url: URL): void {
   if (url.hash !== '') {
     addFault(source, 'store: a # cannot stand in the URL of a database', ESCAPES);
   } else if (url.pathname.length < 2) {
-    source.fault(POINTER, {
-      code: 'no_database',
-      message: 'store: the URL names no database, so that of the name of the user is taken',
-      hint: 'end it with /DATABASE, such as /tollgate',
-      severity: 'warning',
-    });
+    source.fault(POINTER, NO_DATABASE);
+  } else if (url.pathname.includes('@')) {
+    addFault(source, 'store: an @ stands behind the name of the host', ESCAPES);
   } else if (url.password !== '' && !source.hides(POINTER)) {
     const at = url.password.includes('%40') ? ', with @ as %40 there' : '';
     source.fault(POINTER, {
@@ -90,8 +102,17 @@ function checkPostgres(source: Source, url: URL): void {
 }
 
 function readPath(source: Source, path: string, directory: string): string {
-  if (path === '' || path.startsWith(':') || path.endsWith('/')) {
+  if (path === '' || /^:(?!memory:$)/.test(path) || path.endsWith('/')) {
     addFault(source, 'store: sqlite: needs the path of a file', 'such as sqlite:data/tollgate.db');
+  }
+  if (path === ':memory:') {
+    const message = 'store: accounts and charges in memory are lost when the gateway stops';
+    addFault(source, message, 'write sqlite:data/tollgate.db');
+    return `sqlite:${path}`;
+  }
+  if (path.startsWith('~')) {
+    const hint = `write the whole path, such as sqlite:/home/USER${path.slice(1)}`;
+    addFault(source, 'store: ~ is not replaced by a home folder here', hint);
   }
   if (/^\/\/[^/]/.test(path)) {
     const hint =

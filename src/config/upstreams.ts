@@ -1,6 +1,7 @@
 import type { UpstreamEntry } from '../schema-types/gateway.js';
 import { checkChanges } from './fields.js';
 import { foreignModel, wrongDate } from './foreign-models.js';
+import { checkModelRegion } from './model-region.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 import type { Modalities } from '../pipeline/modality.js';
@@ -32,6 +33,8 @@ export interface ReadUpstream {
   price_at: string;
   /** The list price of its model, whether it pays that or not. */
   listed: ListPrice | undefined;
+  /** The list price that another provider has for a model of that name, if its own has none. */
+  listed_elsewhere?: ListPrice | undefined;
   read: ReadProvider;
 }
 
@@ -87,6 +90,11 @@ function findProvider(
   if (names && !names.includes(name)) {
     const message = `no provider is called ${source.word(pointer)}`;
     const near = nameHint(name, names);
+    const isRenamed = names.some(
+      (one) => !providers.has(one) && near === `did you mean ${quote(one)}?`,
+    );
+    // The entry is reported already, for its name.
+    if (isRenamed) return undefined;
     const isModel = source.keys('/models')?.includes(name) === true;
     const add = `${near}; or add it under providers: ${flow(name)}: { api_key: '\${KEY}' }`;
     const isPlain = near.startsWith('did') || source.hides(pointer) || isModel;
@@ -113,6 +121,7 @@ function readUpstream(
   checkModel(source, pointer, target, (other) =>
     prices.find({ provider, model: other }, modalities),
   );
+  checkModelRegion(source, pointer, { name: provider.name, model: target.model });
   const own_at = `${pointer}/price`;
   const price_at = entry.price === undefined ? model.price_at : own_at;
   const paid =
@@ -135,7 +144,9 @@ function readUpstream(
     rename: texts({ ...manifest.data.rename, ...own.rename }),
     price: paid === 'list' ? (listed?.price ?? NO_PRICE) : paid,
   };
-  return { pointer, upstream, price_at, listed, read };
+  const isListed = listed !== undefined || prices.has(provider.manifest);
+  const listed_elsewhere = isListed ? undefined : prices.findElsewhere(target.model, modalities);
+  return { pointer, upstream, price_at, listed, listed_elsewhere, read };
 }
 
 /** Finds an ID that the provider does not know: one with a space, or with its own name in front. */

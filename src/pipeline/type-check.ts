@@ -1,12 +1,10 @@
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
-import { nearestWord } from '../yaml/did-you-mean.js';
-import { readShippedSchema } from '../lib/schemas.js';
-import { foreignKeyHint } from '../yaml/foreign-keys.js';
 import { byPlace } from '../yaml/report.js';
 import { isRecord } from '../lib/is-record.js';
 import { type Money, type Need, type Shape, type Stage } from './stage.js';
 import { OptionError } from '../core/errors.js';
 import type { ConfigFault } from '../core/config-fault.js';
+import { didYouMean, entryText, stageHint, wordOf } from './stage-hints.js';
 
 /**
  * The type checker for endpoints. Every fact that a stage needs must be given by an earlier stage,
@@ -18,15 +16,15 @@ export function checkPipelines(
   stages: ReadonlyMap<string, Stage>,
 ): ConfigFault[] {
   const found = new Map<string, { fault: ConfigFault; more: number }>();
-  const givers = giversOf(endpoints, stages);
+  const known = knownOf(endpoints, stages);
   for (const endpoint of endpoints) {
-    for (const fault of inspectEndpoint(endpoint, stages, givers)) {
+    for (const fault of inspectEndpoint(endpoint, stages, known)) {
       // A fault of one line that is part of several endpoints is reported once.
       const { file, line, column } = fault;
       const words = fault.message.replace(`"${endpoint.name}"`, '');
       const key = [file, line, column, words].join('\n');
-      const known = found.get(key);
-      if (known) known.more += 1;
+      const first = found.get(key);
+      if (first) first.more += 1;
       else found.set(key, { fault, more: 0 });
     }
   }
@@ -42,24 +40,30 @@ export function checkPipelines(
   });
 }
 
-/** Maps a fact to a stage that gives it in some endpoint. */
-type Givers = ReadonlyMap<string, string>;
+/** The stages of all endpoints, for hints. */
+interface Known {
+  /** Maps a fact to a stage that gives it in some endpoint. */
+  givers: ReadonlyMap<string, string>;
+  steps: readonly Step[];
+}
 
-function giversOf(endpoints: readonly EndpointEntry[], stages: ReadonlyMap<string, Stage>): Givers {
+function knownOf(endpoints: readonly EndpointEntry[], stages: ReadonlyMap<string, Stage>): Known {
+  const steps = endpoints.flatMap((endpoint) =>
+    endpoint.stages.flatMap((entry) => readStep(entry, endpoint, stages, []) ?? []),
+  );
   const givers = new Map<string, string>();
-  for (const endpoint of endpoints) {
-    for (const entry of endpoint.stages) {
-      const gives = readStep(entry, endpoint, stages, [])?.shape.gives ?? [];
-      for (const need of gives) givers.set(factOf(need), givers.get(factOf(need)) ?? entry.name);
+  for (const { entry, shape } of steps) {
+    for (const need of shape.gives) {
+      givers.set(factOf(need), givers.get(factOf(need)) ?? entry.name);
     }
   }
-  return givers;
+  return { givers, steps };
 }
 
 function inspectEndpoint(
   endpoint: EndpointEntry,
   stages: ReadonlyMap<string, Stage>,
-  givers: Givers,
+  known: Known,
 ): ConfigFault[] {
   const faults: ConfigFault[] = [];
   const given = new Map<string, Given>();
@@ -72,13 +76,13 @@ function inspectEndpoint(
     // Who spends without a hold is reported for that alone, and not for the fact as well.
     const isSpender = RULES[step.shape.money ?? 'holds']?.before === 'holds';
     if (isSpender && !given.has('hold')) reported.add('hold');
-    faults.push(...missing(step, given, endpoint, { givers, reported }));
+    faults.push(...missing(step, given, endpoint, { known, reported }));
     faults.push(...repeated(step, given, endpoint));
-    faults.push(...late(step, given, endpoint, givers));
+    faults.push(...late(step, given, endpoint, known));
     for (const need of step.shape.gives) given.set(factOf(need), { need, by: step.entry });
     steps.push(step);
   }
-  return [...faults, ...moneyFaults(steps, endpoint)];
+  return [...faults, ...wrongKinds(steps, endpoint, known), ...moneyFaults(steps, endpoint)];
 }
 
 interface Step {
@@ -137,26 +141,69 @@ function missing(
   step: Step,
   given: ReadonlyMap<string, Given>,
   endpoint: EndpointEntry,
-  { givers, reported }: { givers: Givers; reported: Set<string> },
+  { known: { givers }, reported }: { known: Known; reported: Set<string> },
 ): ConfigFault[] {
   return step.shape.needs.flatMap((need) => {
     const name = factOf(need);
-    const found = given.get(name);
-    const subject = `stage "${step.entry.name}" of endpoint "${endpoint.name}"`;
-    if (!found) {
-      if (reported.has(name)) return [];
-      reported.add(name);
-      const message = `${subject} needs the fact "${name}", which no earlier stage gives`;
-      const giver = givers.get(name);
-      const hint = giver === undefined ? '' : `put it after ${quoted(giver, endpoint)}`;
-      return [fault(step.entry, 'missing_fact', message, hint)];
-    }
-    if (need === name || kindOf(need).split('|').includes(kindOf(found.need))) return [];
-    const message =
-      `${subject} needs the fact "${name}" of kind "${kindOf(need).replaceAll('|', '" or "')}", ` +
-      `but stage "${found.by.name}" gives kind "${kindOf(found.need)}"`;
-    return [fault(step.entry, 'wrong_fact', message, '')];
+    if (given.has(name) || reported.has(name)) return [];
+    reported.add(name);
+    const subject = subjectOf(step, endpoint);
+    const message = `${subject} needs the fact "${name}", which no earlier stage gives`;
+    const giver = givers.get(name);
+    const hint = giver === undefined ? '' : `put it after ${quoted(giver, endpoint)}`;
+    return [fault(step.entry, 'missing_fact', message, hint)];
   });
+}
+
+function subjectOf({ entry }: Step, { name }: EndpointEntry): string {
+  return `stage "${entry.name}" of endpoint "${name}"`;
+}
+
+/** Reports the first stage whose facts are of another kind than its neighbours give and need. */
+function wrongKinds(steps: readonly Step[], endpoint: EndpointEntry, known: Known): ConfigFault[] {
+  for (const [at, step] of steps.entries()) {
+    for (const need of step.shape.needs) {
+      const giver = giverIn(steps.slice(0, at), need);
+      const given = giver?.shape.gives.find((one) => factOf(one) === factOf(need));
+      if (!giver || given === undefined || fits(need, given)) continue;
+      const isGiverOdd = steps.slice(at + 1).some((later) => isServedBy(later, step));
+      const [taker, kind] = [entryText(step.entry), kindOf(given)];
+      if (isGiverOdd) {
+        const gives = `${subjectOf(giver, endpoint)} gives "${kind}"`;
+        const message = `${gives}, which "${taker}" cannot take`;
+        const right = kindOf(need).split('|')[0] ?? '';
+        return [fault(giver.entry, 'wrong_fact', message, `write ${giver.entry.name}: ${right}`)];
+      }
+      const from = `"${entryText(giver.entry)}"`;
+      const message = `${subjectOf(step, endpoint)} cannot take "${kind}", which ${from} gives`;
+      const other = known.steps.find(({ entry, shape }) => {
+        return entry.name === step.entry.name && shape.needs.some((one) => isKind(one, given));
+      });
+      const hint = other ? `write ${entryText(other.entry)}` : '';
+      return [fault(step.entry, 'wrong_fact', message, hint)];
+    }
+  }
+  return [];
+}
+
+/** The last of some stages that gives a fact. */
+function giverIn(steps: readonly Step[], need: Need): Step | undefined {
+  return steps.findLast(({ shape }) => shape.gives.some((one) => factOf(one) === factOf(need)));
+}
+
+function fits(need: Need, given: Need): boolean {
+  return need === factOf(need) || isKind(need, given);
+}
+
+/** Whether a need names the kind of a given fact. */
+function isKind(need: Need, given: Need): boolean {
+  const isSame = factOf(need) === factOf(given) && need !== factOf(need);
+  return isSame && kindOf(need).split('|').includes(kindOf(given));
+}
+
+/** Whether a stage needs a fact of the very kind that an earlier one gives. */
+function isServedBy(later: Step, earlier: Step): boolean {
+  return later.shape.needs.some((need) => earlier.shape.gives.some((one) => isKind(need, one)));
 }
 
 /** The name of a stage for a hint; also says if the endpoint does not have that stage. */
@@ -180,7 +227,7 @@ function late(
   { entry, shape }: Step,
   given: Map<string, Given>,
   endpoint: EndpointEntry,
-  givers: Givers,
+  { givers }: Known,
 ): ConfigFault[] {
   const last = shape.needs.at(-1);
   const giver = last && givers.get(factOf(last));
@@ -209,7 +256,9 @@ function moneyFaults(steps: readonly Step[], endpoint: EndpointEntry): ConfigFau
     const does = (money: Money | undefined) => (one: Step) => one.shape.money === money;
     return unguarded(step, endpoint, {
       before: before === undefined || steps.slice(0, at).some(does(before)),
-      after: after === undefined || steps.slice(at).some(does(after)),
+      // One that stands too early lacks its facts, and is reported for that.
+      after: after === undefined || steps.some(does(after)),
+      gate: steps.slice(0, at).find(({ entry }) => entry.name === 'balance'),
     });
   });
 }
@@ -217,11 +266,14 @@ function moneyFaults(steps: readonly Step[], endpoint: EndpointEntry): ConfigFau
 function unguarded(
   step: Step,
   endpoint: EndpointEntry,
-  { before, after }: { before: boolean; after: boolean },
+  { before, after, gate }: { before: boolean; after: boolean; gate: Step | undefined },
 ): ConfigFault[] {
-  const subject = `stage "${step.entry.name}" of endpoint "${endpoint.name}" can spend money`;
+  const subject = `${subjectOf(step, endpoint)} can spend money`;
   const faults: ConfigFault[] = [];
-  if (!before) {
+  if (!before && gate) {
+    const message = `${subject} without a hold: "${entryText(gate.entry)}" holds nothing`;
+    faults.push(fault(gate.entry, 'no_hold', message, 'write balance in its place'));
+  } else if (!before) {
     const message = `${subject} without a hold: no stage "balance" stands before it`;
     faults.push(fault(step.entry, 'no_hold', message, 'put "balance" before it'));
   }
@@ -233,41 +285,12 @@ function unguarded(
   return faults;
 }
 
-/** The first string of an option, for the suggestion. */
-function wordOf(option: unknown): string {
-  if (typeof option === 'string') return option;
-  const values = typeof option === 'object' && option !== null ? Object.values(option) : [];
-  return values.find((value) => typeof value === 'string') ?? '';
-}
-
 function factOf(need: Need): string {
   return need.split(':', 1)[0] ?? need;
 }
 
 function kindOf(need: Need): string {
   return need.slice(factOf(need).length + 1) || 'any';
-}
-
-const NO_RATES =
-  'there is no limit by the minute: a key has one in dollars, tollgate key create --limit';
-
-function stageHint(name: string, known: readonly string[]): string {
-  if (name.includes('/') && !name.startsWith('@')) return `did you mean "./${name}"?`;
-  if (/rate|throttle|rpm|tpm/i.test(name)) return NO_RATES;
-  const settings: object = readShippedSchema('gateway')['properties'];
-  if (Object.hasOwn(settings, name))
-    return `it is a setting: ${name}: stands at the top of the file`;
-  const foreign = foreignKeyHint(name, 'GatewayFile', undefined);
-  if (foreign !== undefined && !foreign.includes('VALUE')) return foreign;
-  const hint = didYouMean(name, known);
-  const own = 'one of your own is written as a path, ./FILE.js, or is a package that is installed';
-  return hint.startsWith('one of') ? `${hint}; ${own}` : hint;
-}
-
-function didYouMean(wrong: string, choices: readonly string[]): string {
-  const near = nearestWord(wrong, choices);
-  if (near !== undefined) return `did you mean "${near}"?`;
-  return choices.length > 0 ? `one of ${choices.join(', ')}` : '';
 }
 
 function fault(entry: StageEntry, code: string, message: string, hint: string): ConfigFault {

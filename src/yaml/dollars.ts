@@ -13,7 +13,7 @@ export function readDollars(source: Source, pointer: string): bigint {
   const nano = nanoOf(source.text(pointer) ?? '');
   if (nano !== undefined && nano >= 0n && nano <= MAX_NANO) return nano;
   const text = source.text(pointer) ?? '';
-  const meant = source.hides(pointer) ? undefined : meantNumber(text.replace(/^-/, ''), false);
+  const meant = source.hides(pointer) ? undefined : meantDollars(text);
   const fits = meant !== undefined && meant !== text && nanoOf(meant) !== undefined;
   source.fault(pointer, {
     code: 'bad_amount',
@@ -21,6 +21,12 @@ export function readDollars(source: Source, pointer: string): bigint {
     hint: fits ? `write ${meant}` : 'from 0 to 1000000000, with 9 decimals at most',
   });
   return 0n;
+}
+
+function meantDollars(text: string): string | undefined {
+  const [, cents] = /^(\d{1,9}) ?(?:cents?|ct|¢)$/i.exec(text) ?? [];
+  if (cents !== undefined) return (Number(cents) / 100).toFixed(2);
+  return meantNumber(text.replace(/^-/, ''), false);
 }
 
 function nanoOf(text: string): bigint | undefined {

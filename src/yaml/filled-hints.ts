@@ -23,9 +23,16 @@ export function filled(hint: string, written: Written): string | undefined {
   if (hint.includes('PRICES')) return undefined;
   const value = shown(written);
   return hint
-    .replace('POST VALUE', () => `POST ${value.replaceAll("'", '')}`)
+    .replace('POST VALUE', () => `${methodOf(written)} ${value.replaceAll("'", '')}`)
+    .replace('LABEL', () => /^https?:\/\/([\w-]+)\./.exec(value)?.[1] ?? 'NAME')
     .replace('VALUE', () => value)
     .replace('DURATION', () => durationOf(value) ?? '60s');
+}
+
+/** The method that stands beside a path in a key of its own. */
+function methodOf({ source, at }: Written): string {
+  const method = source.text(`${at}/method`) ?? '';
+  return /^(?:get|put|patch|delete)$/i.test(method) ? method.toUpperCase() : 'POST';
 }
 
 function durationOf(value: string): string | undefined {
@@ -35,6 +42,9 @@ function durationOf(value: string): string | undefined {
 /** A name under which a secret may stand, and a URL with one. */
 const SECRET = /key|secret|token|password|\bsk-|\/\/[^/\s]*@|\?|hooks\.slack|discord/i;
 
+/** The path of a key file, which is no secret itself. */
+const KEY_FILE = /^[\w./~-]{1,60}\.json$/;
+
 /** The value for a line that can be pasted; `VALUE` for a secret, and for a long one. */
 function shown({ source, at, key, value }: Written): string {
   const place = at + join(key);
@@ -42,5 +52,7 @@ function shown({ source, at, key, value }: Written): string {
   const isScalar = typeof value === 'number' || typeof value === 'string';
   if (!isScalar && (typeof value !== 'object' || source.hidesWithin(place))) return 'VALUE';
   const text = flow(value);
+  const bare = text.replaceAll(/^'|'$/g, '');
+  if (KEY_FILE.test(bare)) return bare;
   return text.length <= 60 && !SECRET.test(`${key} ${text}`) ? text : 'VALUE';
 }

@@ -70,11 +70,21 @@ const PROVIDER: Readonly<Record<string, ForeignHint>> = {
   weight: 'an upstream of a model has it: upstreams: [{ provider: NAME, weight: 1 }]',
   priority: 'the order of the upstreams of a model is the priority',
   location: 'use region instead',
-  account_id: 'use resource instead, where the manifest has {resource}',
+  account_id: 'write resource: VALUE',
+  azure_endpoint: { text: 'write resource: LABEL' },
+  azure_resource: 'write resource: VALUE',
+  resource_name: 'write resource: VALUE',
+  aws_region: 'write region: VALUE',
+  aws_region_name: 'write region: VALUE',
+  credentials: { text: 'write service_account: ${file:VALUE}' },
+  credentials_file: { text: 'write service_account: ${file:VALUE}' },
+  vertex_credentials: { text: 'write service_account: ${file:VALUE}' },
   deployment: 'it belongs to an upstream: upstreams: [{ provider: NAME, model: DEPLOYMENT }]',
   model_mapping: 'it belongs to an upstream: upstreams: [{ provider: NAME, model: ID }]',
   network_config: 'write timeout: { total: 60s }',
 };
+
+const NO_PROMPT = 'no key adds a prompt; a stage of your own can: see docs/stages.md';
 
 const MODEL: Readonly<Record<string, ForeignHint>> = {
   capability: { text: 'write capabilities: [VALUE]' },
@@ -101,6 +111,10 @@ const MODEL: Readonly<Record<string, ForeignHint>> = {
   rate_limit: BY_MINUTE,
   retries: RETRIES,
   timeout: 'each provider has it: providers: { NAME: { timeout: { total: 60s } } }',
+  system_prompt: NO_PROMPT,
+  system: NO_PROMPT,
+  prompt: NO_PROMPT,
+  instructions: NO_PROMPT,
   group: 'a key may be for some models only: tollgate key create ACCOUNT --model ID',
   groups: 'a key may be for some models only: tollgate key create ACCOUNT --model ID',
   temperature: 'an upstream sets it: upstreams: [{ provider: NAME, set: { temperature: VALUE } }]',
@@ -139,6 +153,7 @@ const TIMEOUT: Readonly<Record<string, ForeignHint>> = {
 const ENDPOINT: Readonly<Record<string, ForeignHint>> = {
   path: 'write method and path as at: POST VALUE',
   url: 'write method and path as at: POST VALUE',
+  endpoint: 'write method and path as at: POST VALUE',
   route: 'write method and path as at: POST VALUE',
   method: 'write method and path as at: POST /v1/NAME',
   methods: 'write method and path as at: POST /v1/NAME',

@@ -17,6 +17,8 @@ export const PRICE: Readonly<Record<string, ForeignHint>> = {
   per_1k_tokens: 'use input_per_million instead: multiply by 1000',
   per_thousand_tokens: 'use input_per_million instead: multiply by 1000',
   per_token: 'use input_per_million instead: multiply by 1000000',
+  per_million_images: 'use per_image instead: divide by 1000000',
+  per_video: 'use per_video_second instead: divide by the seconds of a video',
   per_thousand_images: 'use per_image instead: divide by 1000',
   per_request: 'calls are charged by tokens, images, seconds or characters alone',
   request: 'calls are charged by tokens, images, seconds or characters alone',

@@ -13,8 +13,22 @@ const STANDS_FOR: Readonly<Record<string, readonly string[]>> = {
   mode: ['capabilities'],
   path: ['at'],
   url: ['at', 'webhook', 'otlp'],
-  endpoint: ['otlp'],
+  endpoint: ['at', 'otlp'],
+  method: ['at'],
+  methods: ['at'],
   route: ['at'],
+  slack: ['webhook'],
+  email: ['webhook'],
+  azure_endpoint: ['resource'],
+  resource_name: ['resource'],
+  azure_resource: ['resource'],
+  account_id: ['resource'],
+  aws_region: ['region'],
+  aws_region_name: ['region'],
+  location: ['region'],
+  credentials: ['api_key'],
+  credentials_file: ['api_key'],
+  vertex_credentials: ['api_key'],
 };
 
 /** The required keys that a key of another program replaces. */

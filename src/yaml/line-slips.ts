@@ -42,6 +42,13 @@ const FORMS: readonly Form[] = [
     hint: 'in YAML a block is "KEY:", and its keys stand indented below it',
   },
   {
+    form: /^\s*(?:- )?(?<at>[a-z_][\w-]*) (\{.*\}|\[.*\])\s*(?:#.*)?$/i,
+    at: 'at',
+    message: 'the colon is missing behind this key',
+    hint: ({ 0: line, 1: key, 2: value }) =>
+      corrected(line, `${key}: ${value}`, 'write KEY: VALUE'),
+  },
+  {
     form: /[“”„‘’«»]/,
     message: 'YAML does not know this quotation mark',
     hint: `write ' or " in its place`,

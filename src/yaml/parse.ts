@@ -42,6 +42,7 @@ export function parse(
     return expand(scalar, context, (wrong) => {
       if (wrong && !isForgiven(wrong, pointer, context)) source.fault(pointer, wrong);
       source.spoiled.add(pointer);
+      source.unread.add(pointer);
     });
   };
   const tree = new Tree(source, document, expanded, context.budget);

@@ -4,14 +4,10 @@ import { nearestWord } from './did-you-mean.js';
 import { filled } from './filled-hints.js';
 import { foreignKeyHint, notForHint } from './foreign-keys.js';
 import { requiredFor } from './foreign-required.js';
+import { isCausedBy, misplaced, misplacedFaults, type Explained } from './misplaced.js';
 import { followed, homesOf, wants } from './schema-walk.js';
 import { pointer as join, quote, segments, type Source, type FaultDetails } from './source.js';
 import { emptyHint, hiddenHint, missingHint, namedUpstream, valueHint } from './value-hints.js';
-
-export interface Explained {
-  pointer: string;
-  wrong: FaultDetails;
-}
 
 /** The schema's errors in plain English, each with the pointer to its place. */
 export function explainAll(
@@ -21,46 +17,28 @@ export function explainAll(
 ): Explained[] {
   const misspelt = new Set(errors.flatMap((error) => misspellings(error, source)));
   const deep = misplaced(source);
-  const misplaced_faults = deep.map((pointer) => explainMisplaced(pointer));
   const others = errors.flatMap((error) => {
-    if (deep.some((pointer) => isWithin(error, pointer))) return [];
+    if (deep.some((one) => isCausedBy(error, one))) return [];
     // `*` has no address of its own. The check of the endpoints reports one that is written there.
     if (error.keyword === 'dependentRequired' && error.instancePath === '/endpoints/*') return [];
     // A misspelt key is reported once: as an unknown key, not also as a missing one.
     const missing: unknown = error.params['missingProperty'];
     if (typeof missing === 'string' && misspelt.has(error.instancePath + join(missing))) return [];
+    if (isMethodOfPath(error)) return [];
     // A wrong name is reported once: not again by the pattern that it breaks.
     if (error.propertyName !== undefined && error.keyword !== 'propertyNames') return [];
     return [explain(error, source, schema)];
   });
-  return [...misplaced_faults, ...others];
+  return [...misplacedFaults(deep), ...others];
 }
 
-/** Blocks whose keys are names. One of them within another stands there by mistake. */
-const MAPS = ['owners', 'providers', 'models', 'endpoints'];
-
-/** The pointers of whole blocks that stand one level too deep. */
-function misplaced(source: Source): string[] {
-  return MAPS.flatMap((outer) =>
-    (source.keys(join(outer)) ?? [])
-      .filter((name) => name !== outer && MAPS.includes(name))
-      .filter((name) => source.keys('')?.includes(name) === false)
-      .map((name) => join(outer, name)),
-  );
-}
-
-function explainMisplaced(pointer: string): Explained {
-  const [outer = '', name = ''] = segments(pointer);
-  const message = `the block ${quote(name)} stands within ${quote(outer)}`;
-  const hint = 'begin it in the first column';
-  return { pointer, wrong: { code: 'misplaced_block', message, hint, at: 'key' } };
-}
-
-/** Whether a misplaced block causes an error: one within it, or one about its absence. */
-function isWithin({ instancePath, params }: ErrorObject, pointer: string): boolean {
-  const [, name] = segments(pointer);
-  const isAbsence = instancePath === '' && params['missingProperty'] === name;
-  return isAbsence || `${instancePath}/`.startsWith(`${pointer}/`);
+/** Whether a key has the method for a path in a key beside it, whose fault names both. */
+function isMethodOfPath(error: ErrorObject): boolean {
+  const key = extraKey(error) ?? '';
+  const { data, parentSchema } = error;
+  const isEndpoint = parentSchema?.['title'] === 'EndpointBlock';
+  if (!isEndpoint || !/^methods?$/.test(key) || !isRecord(data)) return false;
+  return ['path', 'url', 'endpoint', 'route'].some((one) => Object.hasOwn(data, one));
 }
 
 function misspellings(error: ErrorObject, source: Source): string[] {
@@ -160,8 +138,11 @@ function nestedHint({ data }: ErrorObject, key: string): string | undefined {
 /** The hint for a key in a wrong form, or for one whose whole block stands in a wrong place. */
 function writtenHint(error: ErrorObject, key: string, schema: unknown): string | undefined {
   if (key.startsWith('//')) return 'a comment begins with #';
+  if (/^<+$/.test(key)) return 'write <<: to merge a block';
   const [, name = '', value] = /^([\w-]+):(\S+)$/.exec(key) ?? [];
   if (allowedKeys(error).includes(name)) return `put a space behind the colon: ${name}: ${value}`;
+  const [, head = ''] = /^([\w-]+)\s+[{[]/.exec(key) ?? [];
+  if (allowedKeys(error).includes(head)) return `the colon is missing: write ${head}: { ... }`;
   const [, width, height] = /^(\d+)\s?[*×xX:]\s?(\d+)$/.exec(key) ?? [];
   const lines = `${Math.min(Number(width), Number(height))}p`;
   if (allowedKeys(error).includes(lines)) return didYouMean(lines);

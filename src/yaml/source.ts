@@ -1,5 +1,6 @@
 import { isRecord } from '../lib/is-record.js';
 import { nearestWord } from './did-you-mean.js';
+import { requiredFor } from './foreign-required.js';
 import type { Report } from './report.js';
 import { hideSecrets } from './secrets.js';
 import type { ConfigFault, Place } from '../core/config-fault.js';
@@ -43,6 +44,8 @@ export class Source {
   complete = true;
   /** The pointers of values that could not be read. They get no further faults. */
   readonly spoiled = new Set<string>();
+  /** The pointers of those that have a variable or a file which is not known. */
+  readonly unread = new Set<string>();
   readonly #marks = new Map<string, Mark>();
   /** The sources of included blocks and entries, by pointer. */
   readonly #included = new Map<string, Source>();
@@ -117,7 +120,14 @@ export class Source {
   }
 
   fault(pointer: string, wrong: FaultDetails): void {
-    if (this.spoiled.has(pointer)) return;
+    // A variable that is not known says nothing about the key before it.
+    const isKnown = wrong.at === 'key' && this.unread.has(pointer);
+    if (this.spoiled.has(pointer) && !isKnown) return;
+    this.faultAsWritten(pointer, wrong);
+  }
+
+  /** Reports a fault of a value that it has as written, whatever its variables stand for. */
+  faultAsWritten(pointer: string, wrong: FaultDetails): void {
     const mark = this.mark(pointer);
     (mark?.from ?? this).faultAt(mark?.[wrong.at ?? 'value'] ?? 0, wrong);
   }
@@ -146,12 +156,14 @@ export class Source {
   }
 
   /**
-   * Whether a missing key is only misspelt, which is reported already. `others` are valid keys that
-   * look like it.
+   * Whether a missing key is only misspelt, or in the words of another program, which is reported
+   * already. `others` are valid keys that look like it.
    */
   misspells(pointer: string, key: string, others: readonly string[] = []): boolean {
     const keys = (this.keys(pointer) ?? []).filter((one) => !others.includes(one));
-    return !keys.includes(key) && keys.some((other) => nearestWord(other, [key]) !== undefined);
+    const isMeant = (other: string): boolean =>
+      nearestWord(other, [key]) !== undefined || requiredFor(other).includes(key);
+    return !keys.includes(key) && keys.some(isMeant);
   }
 
   /** The text of a scalar after expansion. */

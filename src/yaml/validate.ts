@@ -3,6 +3,7 @@ import type { GatewayFile } from '../schema-types/gateway.js';
 import type { ListPrices } from '../schema-types/prices.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import { fileSchema, shippedSchemaText, validatorOfShipped } from '../lib/schemas.js';
+import { misplaced } from './misplaced.js';
 import { explainAll } from './schema-errors.js';
 import { segments, type Source } from './source.js';
 
@@ -39,6 +40,7 @@ export function validate<Name extends keyof Shapes>(
     errors.length > 0 ? explainAll(errors, source, fileSchema(shippedSchemaText(name))) : [];
   for (const { pointer, wrong } of explained) source.fault(pointer, wrong);
   for (const error of errors) value = cut(value, error);
+  for (const { pointer } of misplaced(source)) replace(value, pointer, undefined);
   for (const pointer of source.spoiled) replace(value, pointer, undefined);
   // The types are generated from the schema, and every part that breaks it has been removed.
   return value as PartialLoad<Shapes[Name]>;

@@ -15,10 +15,22 @@ export function valueHint(error: ErrorObject, source: Source, schema: unknown): 
   const first: unknown = Array.isArray(data) ? data[0] : written;
   let hint = typeof first === 'string' ? keyHint(first, pointer, part) : undefined;
   if (hint !== undefined) return hint;
+  const alias = aliasHint(source, pointer, written);
+  if (alias !== undefined) return alias;
   if (typeof data !== 'object') hint = scalarHint(written, { error, part, schema, written });
   else if (!source.hidesWithin(pointer))
     hint = structureHint(data, part, schema, isFlow(source, pointer));
   return hint ?? exampleHint(part, schema);
+}
+
+/** The hint for a model that has the name of another one as its value. */
+function aliasHint(source: Source, at: string, text: string): string | undefined {
+  const [block, name, further] = segments(at);
+  const isOther = source.keys('/models')?.includes(text) === true && name !== text;
+  if (block !== 'models' || name === undefined || further !== undefined || !isOther)
+    return undefined;
+  const anchor = `"${text}: &same"`;
+  return `a second name repeats the entry: write ${anchor} there, and "${name}: *same" below it`;
 }
 
 /** Whether a block is written between { and } on the line of its key. */
@@ -130,8 +142,9 @@ function scalarHint(text: string, scalar: Scalar): string | undefined {
   if (tidy !== undefined) return `did you mean ${quote(tidy)}?`;
   if (wants(part, 'object')) return textInBlock(text, part, schema);
   if (wants(part, 'array')) return textInList(text, error.data, part, schema);
-  if (typeof error.data === 'boolean' && typeof part['default'] === 'string') {
-    return `write ${part['default']}, or remove the line`;
+  const standard = part['default'] ?? (error.data === true ? exampleOf(part, schema) : undefined);
+  if (typeof error.data === 'boolean' && typeof standard === 'string') {
+    return `write ${standard}, or remove the line`;
   }
   if (
     /^(?:\*|@\S+)$/.test(text) &&

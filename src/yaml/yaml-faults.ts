@@ -139,6 +139,10 @@ function openBracket(offset: number, { text }: Text, document: Document): Offset
 function deeper(offset: number, at: number, { lines, starts }: Text): OffsetFault {
   const line = lines[at] ?? '';
   const value = line.slice(offset - (starts[at] ?? 0)).trim();
+  if (value === 'sqlite::memory:') {
+    const why = 'accounts and charges in memory are lost when the gateway stops';
+    return { offset, message: `store: ${why}`, hint: 'write sqlite:data/tollgate.db' };
+  }
   if (/:(?:\s|$)/.test(value)) {
     const isFile = /^\$\{\s*file:\s/.test(value);
     const way = isFile ? 'write ${file:PATH} without the space' : 'put the value in quotes';
@@ -174,10 +178,44 @@ function shallow(offset: number, at: number, { lines, starts }: Text): OffsetFau
   ) {
     return { offset, message, hint: 'check the indentation of the lines above' };
   }
+  const list = dashedBlock(at, own, lines);
+  if (list !== undefined) {
+    const place = (starts[list.at] ?? 0) + own;
+    const key = `${list.name} is a block of keys, and "- " begins a list`;
+    const [, id] =
+      /^\s*- (?:id|name|model_name):\s+([\w./:-]+)\s*$/.exec(lines[list.at] ?? '') ?? [];
+    const hint = id === undefined ? 'remove the "- "' : `write "${id}:" in its place`;
+    return { offset: place, message: key, hint };
+  }
   // The keys of an entry of a list begin below its first key, not below its dash.
   const dash = /^\s*- /.exec(lines[before] ?? '')?.[0].length;
   const hint = `begin it in column ${(dash ?? above) + 1}`;
   return { offset: (starts[at] ?? 0) + own, message, hint };
+}
+
+/**
+ * The one line with a dash below a key whose other lines, as far in, have none: `alerts:`, then
+ * `- webhook: URL`, then `secret: TEXT`. Undefined where further lines have a dash.
+ */
+function dashedBlock(
+  at: number,
+  own: number,
+  lines: readonly string[],
+): { at: number; name: string } | undefined {
+  const head = lines.findLastIndex(
+    (line, i) => i < at && /^\s*[^\s#]/.test(line) && indentOf(line) < own,
+  );
+  const [, name] = /^\s*([\w-]+):\s*(?:#.*)?$/.exec(lines[head] ?? '') ?? [];
+  const end = lines.findIndex(
+    (line, i) => i > at && /^\s*[^\s#]/.test(line) && indentOf(line) < own,
+  );
+  const block = lines.slice(head + 1, end < 0 ? undefined : end);
+  const dashed = block.flatMap((line, i) => {
+    return indentOf(line) === own && /^\s*- [\w-]+:/.test(line) ? [head + 1 + i] : [];
+  });
+  const [only] = dashed;
+  if (name === undefined || only === undefined || dashed.length > 1) return undefined;
+  return { at: only, name: `"${name}"` };
 }
 
 function indentOf(line: string): number {

@@ -12,7 +12,8 @@ import type { ConfigFault } from '../../src/core/config-fault.js';
  *     #= 5:3 unknown_key | the wrong word | the right word
  *
  * The place may begin with the name of a manifest, and `warning` may stand behind the code. A file
- * without such lines is valid. To add a test, add a file.
+ * without such lines is valid. A file with the line `#env none` is read as `check --no-env` reads
+ * it. To add a test, add a file.
  */
 interface Expected {
   place: string;
@@ -44,7 +45,8 @@ describe('the faults of a configuration', () => {
     it(`are reported for ${name.replace('.yaml.txt', '')}`, async () => {
       const text = await readFile(file, 'utf8');
       const expected = expectedOf(text);
-      const { faults, configuration } = await load(file, ENV, MODALITIES);
+      const env = /^#env none$/m.test(text) ? undefined : ENV;
+      const { faults, configuration } = await load(file, env, MODALITIES);
       const found = faults.map(
         (fault) => `${placeOf(fault, file)} ${fault.code} ${fault.severity}`,
       );

@@ -1,0 +1,41 @@
+import { readShippedSchema } from '../lib/schemas.js';
+import { nearestWord } from '../yaml/did-you-mean.js';
+import { foreignKeyHint } from '../yaml/foreign-keys.js';
+import { flow } from '../yaml/schema-walk.js';
+import type { StageEntry } from '../core/configuration.js';
+
+/** The first string of an option, for the suggestion. */
+export function wordOf(option: unknown): string {
+  if (typeof option === 'string') return option;
+  const values = typeof option === 'object' && option !== null ? Object.values(option) : [];
+  return values.find((value) => typeof value === 'string') ?? '';
+}
+
+const NO_RATES =
+  'there is no limit by the minute: a key has one in dollars, tollgate key create --limit';
+
+/** The hint for the name of a stage that there is not. */
+export function stageHint(name: string, known: readonly string[]): string {
+  if (name.includes('/') && !name.startsWith('@')) return `did you mean "./${name}"?`;
+  if (/rate|throttle|rpm|tpm/i.test(name)) return NO_RATES;
+  const settings: object = readShippedSchema('gateway')['properties'];
+  if (Object.hasOwn(settings, name))
+    return `it is a setting: ${name}: stands at the top of the file`;
+  const foreign = foreignKeyHint(name, 'GatewayFile', undefined);
+  if (foreign !== undefined && !foreign.includes('VALUE')) return foreign;
+  const hint = didYouMean(name, known);
+  const own = 'one of your own is written as a path, ./FILE.js, or is a package that is installed';
+  return hint.startsWith('one of') ? `${hint}; ${own}` : hint;
+}
+
+/** The nearest of some words, or all of them. */
+export function didYouMean(wrong: string, choices: readonly string[]): string {
+  const near = nearestWord(wrong, choices);
+  if (near !== undefined) return `did you mean "${near}"?`;
+  return choices.length > 0 ? `one of ${choices.join(', ')}` : '';
+}
+
+/** A stage as it is written in a list. */
+export function entryText({ name, option }: StageEntry): string {
+  return option === undefined || option === null ? name : `${name}: ${flow(option)}`;
+}
