@@ -38,10 +38,16 @@ function originalTools(
   sent: readonly (Tool | Record<string, unknown>)[],
   { betas }: EncodeContext,
 ): (Tool | Record<string, unknown>)[] {
-  const byName = new Map(sent.map((tool) => [tool['name'], tool]));
+  // Each one is used once: of two tools with one name, each was measured with its own text.
+  const byName = new Map<unknown, (typeof sent)[number][]>();
+  for (const tool of sent) {
+    const others = byName.get(tool['name']);
+    if (others) others.push(tool);
+    else byName.set(tool['name'], [tool]);
+  }
   return original.flatMap((tool) => {
     const { type, name, description, input_schema, strict, defer_loading } = tool;
-    const known = byName.get(name);
+    const known = byName.get(name)?.shift();
     if (!known && !(betas && defer_loading && isSmall(tool))) return [];
     if (known && type && type !== 'custom') return [known];
     const { input_examples, eager_input_streaming } = tool;

@@ -25,6 +25,22 @@ describe('tools for Claude', () => {
     ]);
   });
 
+  it('of one name were all sent with the text of the last, which was measured once', () => {
+    const named = (description: string) => ({
+      type: 'function',
+      function: { name: 'look', description, parameters: PARAMETERS },
+    });
+    const original = {
+      system: [],
+      messages: [],
+      tools: ['a', 'b'].map((description) => ({ name: 'look', description })),
+      effort: undefined,
+      betas: [],
+    };
+    const { tools } = bodyOf({ fields: { tools: [named('a'), named('b')] }, original });
+    expect(tools?.map((tool) => tool['description'])).to.deep.equal(['a', 'b']);
+  });
+
   it("go out as they are where they are the upstream's own", () => {
     const own = { type: 'web_search_20250305', name: 'web_search', max_uses: 2 };
     expect(bodyOf({ fields: { tools: [own] } }).tools).to.deep.equal([own]);
