@@ -174,13 +174,13 @@ const CONTENTS: Row[] = [
   {
     field: 'contents[].parts[].functionResponse.parts',
     body: asked(CALL, { ...RESULT, parts: [{ inlineData: { mimeType: 'image/png', data: PNG } }] }),
-    as: spoken(
-      called('c1'),
-      answered('c1', [
-        { type: 'text', text: '{"is":"grey"}' },
+    as: spoken(called('c1'), answered('c1', [{ type: 'text', text: '{"is":"grey"}' }]), {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'The result of the tool call c1:' },
         image(`data:image/png;base64,${PNG}`),
-      ]),
-    ),
+      ],
+    }),
   },
   {
     field: 'contents[].parts[].functionCall.args (nested deep)',
