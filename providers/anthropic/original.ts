@@ -16,11 +16,11 @@ export function originalConversation(
   { system: given, messages }: MessagesOriginal,
   context: EncodeContext,
 ): Conversation {
-  const system = systemBlocks(given, 'system', context);
+  const system = systemBlocks(given, 'original.system', context);
   const turns = new Turns(context.model.system_turns);
   let hasBegun = false;
   for (const [index, { role, content }] of messages.entries()) {
-    const at = `messages[${index}]`;
+    const at = `original.messages[${index}]`;
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     hasBegun ||= role !== 'system';
     if (role !== 'system') turns.say(role, blocksOf(blocks, at, context));

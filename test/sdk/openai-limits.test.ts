@@ -95,5 +95,6 @@ models:
       .create({ model: 'gpt', ...asked })
       .catch((error: unknown) => error);
     expect(refusal).to.include({ status: 400 });
+    expect(String(refusal)).to.include('stop_sequences must name at most 4 texts');
   });
 });

@@ -1,6 +1,7 @@
 import type { ChatCall, ChatDelta, ChatReply } from './codec.js';
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Upstream } from '../../core/model.js';
+import type { ClientNames } from './client-names.js';
 import type { DeltaSource } from './delta-reader.js';
 
 /** The size of a prompt, from which its max cost is computed. */
@@ -42,8 +43,8 @@ export interface ChatWork {
   tools?: ClientTools;
   /** Set if the client offered `functions`, the older form of tools. */
   has_functions?: true;
-  /** Maps the name of a field in the call to its name in the client's format. */
-  words?: ReadonlyMap<string, string>;
+  /** Set if the client's format has other names for the fields of the call. */
+  names?: ClientNames;
   /** Fields of the request that its answer repeats. */
   echo?: Readonly<Record<string, unknown>>;
   /** Names of the fields that are not sent, for the header `tollgate-ignored`. */

@@ -113,7 +113,7 @@ export interface ChatCodec {
   /**
    * Encodes the call for the wire. A field that the wire does not have is named in `ignored`.
    * Throws the `UpstreamError` `unsupported` with its `param` if leaving it out would change the
-   * answer.
+   * answer; a field of `original` is named as `original.messages[0]`.
    */
   encode(call: ChatCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply;

@@ -107,6 +107,14 @@ class PlannedChat implements Work, Countable {
   }
 
   async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
+    try {
+      return await this.#send(upstream, context);
+    } catch (error) {
+      throw this.work.names?.ofError(error) ?? error;
+    }
+  }
+
+  async #send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { format, model, work } = this;
     const { request_id, hold, client, services } = context;
     const { configuration, network, now } = services;
@@ -154,8 +162,8 @@ function wholeAnswer(format: ChatFormat, answer: ChatAnswer, terms: Terms): Paid
 }
 
 /** The names of ignored fields, as the client's format calls them. */
-function clientNames(names: ChatAnswer['ignored'], { words }: ChatWork): ChatAnswer['ignored'] {
-  return words ? names?.map((name) => words.get(name) ?? name) : names;
+function clientNames(fields: ChatAnswer['ignored'], { names }: ChatWork): ChatAnswer['ignored'] {
+  return names ? fields?.map((name) => names.ofIgnored(name)) : fields;
 }
 
 function streamedAnswer(

@@ -10,6 +10,7 @@ import type {
 } from '../../../schema-types/generate-content.js';
 import { GatewayError } from '../../../core/errors.js';
 import { signedId } from '../../../lib/tool-id.js';
+import type { ClientNames } from '../client-names.js';
 import type { ReasoningDetail } from '../codec.js';
 import { GEMINI_FORMAT, stateIn } from './generate-content-state.js';
 import { refuseDeep } from './openai-messages.js';
@@ -21,15 +22,17 @@ const NO_SIGNATURE = 'skip_thought_signature_validator';
 export function messagesOf(
   contents: readonly GeminiContent[],
   system: GeminiContent | null | undefined,
+  names: ClientNames,
 ): ChatMessage[] {
-  const reader = new ContentReader();
-  const messages = joined(contents).flatMap((content) => reader.read(content));
+  const reader = new ContentReader(names);
+  const messages = joined(contents).flatMap((turn) => reader.read(turn));
   if (messages.length === 0) {
     throw new GatewayError('invalid_request', 'contents must not be empty.', {
       param: 'contents',
     });
   }
-  return [...instructions(system), ...messages];
+  const named = instructions(system).map((one) => names.place(one, 'systemInstruction'));
+  return [...named, ...messages];
 }
 
 function instructions(system: GeminiContent | null | undefined): ChatMessage[] {
@@ -43,13 +46,20 @@ function instructions(system: GeminiContent | null | undefined): ChatMessage[] {
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
+/** A turn, and the field of the client's body from which it comes. */
+interface Turn {
+  role: GeminiContent['role'];
+  parts: GeminiPart[];
+  place: string;
+}
+
 /** Joins neighbouring turns of the model: a client may send a streamed turn back in pieces. */
-function joined(contents: readonly GeminiContent[]): GeminiContent[] {
-  const turns: GeminiContent[] = [];
-  for (const { role, parts = [] } of contents) {
+function joined(contents: readonly GeminiContent[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const [at, { role, parts = [] }] of contents.entries()) {
     const last = turns.at(-1);
-    if (role === 'model' && last?.role === 'model') last.parts?.push(...parts);
-    else turns.push({ ...(role && { role }), parts: [...parts] });
+    if (role === 'model' && last?.role === 'model') last.parts.push(...parts);
+    else turns.push({ role, parts: [...parts], place: `contents[${at}]` });
   }
   return turns;
 }
@@ -61,8 +71,12 @@ class ContentReader {
   #made = 0;
   readonly #waiting: { id: string; plain: string; name: string }[] = [];
 
-  read({ role, parts = [] }: GeminiContent): ChatMessage[] {
-    return role === 'model' ? this.#assistant(parts) : this.#user(parts);
+  constructor(private readonly names: ClientNames) {}
+
+  read({ role, parts, place }: Turn): ChatMessage[] {
+    const messages = role === 'model' ? this.#assistant(parts) : this.#user(parts, place);
+    for (const message of messages) this.names.place(message, place);
+    return messages;
   }
 
   #assistant(parts: readonly GeminiPart[]): ChatMessage[] {
@@ -99,17 +113,22 @@ class ContentReader {
     return [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }];
   }
 
-  #user(parts: readonly GeminiPart[]): ChatMessage[] {
-    const results = parts.flatMap((part): ChatMessage[] => {
+  #user(parts: readonly GeminiPart[], place: string): ChatMessage[] {
+    const results = parts.flatMap((part, at): ChatMessage[] => {
       if (!part.functionResponse) return [];
       const { id, name, response = {}, parts: media = [] } = part.functionResponse;
       refuseDeep('contents[].parts[].functionResponse.response', response);
       const text = JSON.stringify(response);
       const shown = media.flatMap(mediaOf);
+      for (const one of shown) this.names.place(one, `${place}.parts[${at}].functionResponse`);
       const content = shown.length === 0 ? text : [{ type: 'text' as const, text }, ...shown];
       return [{ role: 'tool', tool_call_id: this.#answered(id, name), content }];
     });
-    const visible = parts.filter(isVisible).flatMap(partOf);
+    const visible = parts.flatMap((part, at) =>
+      isVisible(part)
+        ? partOf(part).map((one) => this.names.place(one, `${place}.parts[${at}]`))
+        : [],
+    );
     if (visible.length === 0) return results;
     const isText = visible.every(({ type }) => type === 'text');
     const content = isText ? textIn(parts.filter(isVisible), '\n') : visible;

@@ -6,6 +6,7 @@ import type {
   GenerateContentBody,
 } from '../../../schema-types/generate-content.js';
 import type { ChatWork } from '../call.js';
+import { ClientNames } from '../client-names.js';
 import { messagesOf } from './generate-content-contents.js';
 import { ENUM, enumSchema } from './generate-content-enum.js';
 import { CONTENT_SHAPE } from './generate-content-spelling.js';
@@ -42,6 +43,8 @@ const NAMES: ReadonlyMap<string, string> = new Map(
     reasoning_effort: 'generationConfig.thinkingConfig',
     thinking: 'generationConfig.thinkingConfig',
     tools: 'tools',
+    n: 'generationConfig.candidateCount',
+    max_tokens: 'generationConfig.maxOutputTokens',
     tool_choice: 'toolConfig',
     'messages[].reasoning_content': 'contents[].parts[].thought',
   }),
@@ -62,17 +65,19 @@ const LEAST_BUDGET = 1_024;
  * A request of the Gemini API as work for a model. Throws `GatewayError` if the model cannot do it.
  */
 export function contentWork(body: GenerateContentBody, model: Model, stream: boolean): ChatWork {
-  const work = chatWork(toCompletion(body, model, stream), model);
+  const names = new ClientNames(NAMES);
+  const completion = toCompletion(body, model, { stream, names });
+  const work = names.reading(completion.messages, () => chatWork(completion, model));
   const { thinkingConfig, responseMimeType } = body.generationConfig ?? {};
   // A tool of Google's own is known: it is refused or passed on.
   const unknown = CONTENT_SHAPE.unknownFields(body).filter(
     (name) => !/^tools\[\]\.\w+$/u.test(name),
   );
   const foreign = Object.keys(body).filter((name) => FOREIGN.has(name));
-  const left = work.ignored.map((name) => NAMES.get(name) ?? name);
+  const left = work.ignored.map((name) => names.ofIgnored(name));
   return {
     ...work,
-    words: NAMES,
+    names,
     shows_reasoning: true,
     hides_thoughts: thinkingConfig?.includeThoughts !== true,
     ...(responseMimeType === ENUM && { unwraps_value: true }),
@@ -83,7 +88,7 @@ export function contentWork(body: GenerateContentBody, model: Model, stream: boo
 function toCompletion(
   body: GenerateContentBody,
   model: Model,
-  stream: boolean,
+  { stream, names }: { stream: boolean; names: ClientNames },
 ): ChatCompletionBody {
   if (body.cachedContent) {
     const message = 'cachedContent: no content is kept here; send it in contents.';
@@ -98,7 +103,7 @@ function toCompletion(
     ...toolsOf(body, model),
     model: model.id,
     stream,
-    messages: messagesOf(body.contents, body.systemInstruction),
+    messages: messagesOf(body.contents, body.systemInstruction, names),
   };
 }
 

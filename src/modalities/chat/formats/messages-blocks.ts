@@ -13,6 +13,7 @@ import type {
   MessagesMessage,
   MessagesSource,
 } from '../../../schema-types/messages.js';
+import type { ClientNames } from '../client-names.js';
 import type { ReasoningDetail } from '../codec.js';
 import { unsealed } from './sealed-reasoning.js';
 
@@ -23,20 +24,37 @@ export const CLAUDE_FORMAT = 'anthropic-claude-v1';
 export interface Reader {
   model: Model;
   ignored: Set<string>;
+  names: ClientNames;
   /** Set if a part that the model cannot see was replaced by a text. */
   hides?: boolean;
 }
 
-/** Translates a message into messages of chat completions. */
-export function messagesOf({ role, content }: MessagesMessage, reader: Reader): ChatMessage[] {
+/** Translates the message at a place of the request into messages of chat completions. */
+export function messagesOf(message: MessagesMessage, place: string, reader: Reader): ChatMessage[] {
+  const made = translated(message, place, reader);
+  for (const one of made) reader.names.place(one, place);
+  return made;
+}
+
+function translated(
+  { role, content }: MessagesMessage,
+  place: string,
+  reader: Reader,
+): ChatMessage[] {
   if (typeof content === 'string') return [{ role, content }];
   if (role === 'assistant') return [assistantOf(content, reader)];
   // Tool results come before the other content of the user, and their images after.
-  const results = content.filter(({ type }) => type === 'tool_result');
-  const rest = content.filter((block) => block.type !== 'tool_result' && isAllowedIn(role, block));
+  const placed = content.map((block, at) => ({ block, at: `${place}.content[${at}]` }));
+  const results = placed.filter(({ block }) => block.type === 'tool_result');
+  const rest = placed.filter(
+    ({ block }) => block.type !== 'tool_result' && isAllowedIn(role, block),
+  );
   noteOthers(role, content, reader);
-  const read = results.map((block) => resultOf(block, reader));
-  const content_parts = [...read.flatMap(({ media }) => media), ...rest.flatMap(partsOf)];
+  const read = results.map(({ block, at }) => resultOf(block, at, reader));
+  const content_parts = [
+    ...read.flatMap(({ media }) => media),
+    ...rest.flatMap(({ block, at }) => placedParts(block, at, reader)),
+  ];
   const messages = read.map(({ message }) => message);
   return content_parts.length === 0 && results.length > 0
     ? messages
@@ -113,9 +131,11 @@ interface Result {
   media: ContentPart[];
 }
 
-function resultOf(block: MessagesBlock, reader: Reader): Result {
+function resultOf(block: MessagesBlock, place: string, reader: Reader): Result {
   const { tool_use_id = '', content = '', is_error, cache_control } = block;
-  const parts = Array.isArray(content) ? content.flatMap(partsOf) : [textPart(allText(content))];
+  const parts = Array.isArray(content)
+    ? content.flatMap((one, at) => placedParts(one, `${place}.content[${at}]`, reader))
+    : [textPart(allText(content))];
   const shown = parts.map((part) => shownPart(part, reader));
   const media = shown.filter(({ type }) => type !== 'text');
   const texts = shown.filter(({ type }) => type === 'text');
@@ -159,6 +179,10 @@ function simplified(parts: ContentPart[]): string | ContentPart[] {
 
 function textPart(text: string, mark: object = {}): ContentPart {
   return { type: 'text', text, ...mark };
+}
+
+function placedParts(block: MessagesBlock, place: string, { names }: Reader): ContentPart[] {
+  return partsOf(block).map((part) => names.place(part, place));
 }
 
 function partsOf(block: MessagesBlock): ContentPart[] {

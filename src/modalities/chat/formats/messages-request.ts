@@ -1,4 +1,8 @@
-import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
+import type {
+  ChatCompletionBody,
+  ChatMessage,
+  ToolEntry,
+} from '../../../schema-types/chat-completion.js';
 import type {
   MessagesBlock,
   MessagesBody,
@@ -7,6 +11,7 @@ import type {
 } from '../../../schema-types/messages.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
+import { ClientNames } from '../client-names.js';
 import type { MessagesOriginal } from '../codec.js';
 import { BodyShape } from './body-shape.js';
 import { contentOf, isAllowedIn, messagesOf, type Reader } from './messages-blocks.js';
@@ -64,8 +69,7 @@ const EFFORTS = [
 export interface Translated {
   completion: ChatCompletionBody;
   ignored: ReadonlySet<string>;
-  /** Maps names of fields of the completion to the client's. */
-  words: ReadonlyMap<string, string>;
+  names: ClientNames;
   /**
    * Whether the original request has no more content than the completion, so that it may be sent.
    */
@@ -81,7 +85,8 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
   refuseDeep('messages', body.messages);
   const { system, messages, stop_sequences, tools, metadata, output_config } = body;
   const ignored = new Set<string>();
-  const reader: Reader = { model, ignored };
+  const names = new ClientNames(wordsFor(body));
+  const reader: Reader = { model, ignored, names };
   const same: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
     if (value === null || TRANSLATED.has(name)) continue;
@@ -102,16 +107,24 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
     ...Object.fromEntries([...same, ...given]),
     model: body.model,
     messages: [
-      ...(system?.length ? [{ role: 'system' as const, content: contentOf(system) }] : []),
-      ...messages.flatMap((message) => messagesOf(message, reader)),
+      ...(system?.length ? [names.place(systemOf(system), 'system')] : []),
+      ...messages.flatMap((message, at) => messagesOf(message, `messages[${at}]`, reader)),
     ],
   };
   const { context_management: _, tools: _read, ...others } = body;
   for (const name of SHAPE.unknownFields(others)) ignored.add(name);
   const is_whole = !reader.hides && (model.capabilities.has('tools') || !messages.some(calls));
+  return { completion, ignored, names, is_whole };
+}
+
+function wordsFor({ output_config }: MessagesBody): ReadonlyMap<string, string> {
   const words = new Map(output_config?.effort ? WORDS : WORDS_OF_BUDGET);
   if (!output_config?.format) words.set('response_format', 'output_format');
-  return { completion, ignored, words, is_whole };
+  return words;
+}
+
+function systemOf(system: NonNullable<MessagesBody['system']>): ChatMessage {
+  return { role: 'system', content: contentOf(system) };
 }
 
 function calls({ content }: MessagesMessage): boolean {

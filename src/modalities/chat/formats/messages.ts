@@ -42,16 +42,16 @@ export const messages: ChatFormat = {
     const request = body as MessagesBody;
     refuseThread(request);
     refuseTooMany(request, model);
-    const { completion, ignored, words, is_whole } = toCompletion(request, model);
-    const work = chatWork(completion, model);
+    const { completion, ignored, names, is_whole } = toCompletion(request, model);
+    const work = names.reading(completion.messages, () => chatWork(completion, model));
     const own = is_whole ? { original: originalOf(request, headers) } : {};
     const { type = 'disabled' } = request.thinking ?? {};
     return {
       ...work,
       call: { ...work.call, ...own },
-      words,
+      names,
       shows_reasoning: type !== 'disabled',
-      ignored: [...new Set([...work.ignored.map((name) => words.get(name) ?? name), ...ignored])],
+      ignored: [...new Set([...work.ignored.map((name) => names.ofIgnored(name)), ...ignored])],
     };
   },
   write: (head, reply, { usage }) => message(head, reply, usage),

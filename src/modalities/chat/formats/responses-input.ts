@@ -8,6 +8,7 @@ import type {
 } from '../../../schema-types/chat-completion.js';
 import type { ResponsesItem, ResponsesPart } from '../../../schema-types/responses.js';
 import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
+import type { ClientNames } from '../client-names.js';
 import { isSealed, unsealed } from './sealed-reasoning.js';
 import { flatName } from './responses-tools.js';
 
@@ -49,14 +50,15 @@ const BRINGS_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_sea
 export class Conversation {
   readonly ignored = new Set<string>();
   readonly #messages: ChatMessage[] = [];
-  /** The field of the client's body from which each message came. */
-  readonly #places: string[] = [];
   #place = 'input';
   #open: ChatMessage | undefined;
   /** Images and files of tool results, which follow as a user message. */
   #shown: ContentPart[] = [];
 
-  constructor(private readonly capabilities: Model['capabilities']) {}
+  constructor(
+    private readonly capabilities: Model['capabilities'],
+    private readonly names: ClientNames,
+  ) {}
 
   instruct(content: string): void {
     this.#place = 'instructions';
@@ -82,21 +84,18 @@ export class Conversation {
     } else if (!BRINGS_TOOLS.has(type)) this.ignored.add(`input[].${headerSafe(type)}`);
   }
 
-  /** Returns the messages, and for each the field of the client's body from which it came. */
-  finish(): { messages: ChatMessage[]; places: string[] } {
+  finish(): ChatMessage[] {
     this.#show();
     // Reasoning without content or calls is no message.
-    const hasContent = ({ content, tool_calls }: ChatMessage): boolean =>
-      content !== null || tool_calls !== undefined;
-    const places = this.#places.filter((_, at) => hasContent(this.#messages[at] as ChatMessage));
-    return { messages: this.#messages.filter(hasContent), places };
+    return this.#messages.filter(
+      ({ content, tool_calls }) => content !== null || tool_calls !== undefined,
+    );
   }
 
   #add(message: ChatMessage): void {
     if (message.role !== 'tool') this.#show();
     this.#open = undefined;
-    this.#messages.push(message);
-    this.#places.push(this.#place);
+    this.#messages.push(this.names.place(message, this.#place));
   }
 
   #addMessage(role: NonNullable<ResponsesItem['role']>, content: string | ContentPart[]): void {
@@ -143,8 +142,8 @@ export class Conversation {
 
   #show(): void {
     if (this.#shown.length === 0) return;
-    this.#messages.push({ role: 'user', content: this.#shown });
-    this.#places.push(this.#place);
+    const message: ChatMessage = { role: 'user', content: this.#shown };
+    this.#messages.push(this.names.place(message, this.#place));
     this.#shown = [];
   }
 
@@ -182,7 +181,8 @@ export class Conversation {
     if (typeof content === 'string') return content;
     const parts = content.map((part, at) => {
       noteExtras(part, PART_KEYS, `input[].${field}[]`, this.ignored);
-      return partOf(part, `${this.#place}.${field}[${at}]`);
+      const place = `${this.#place}.${field}[${at}]`;
+      return this.names.place(partOf(part, place), place);
     });
     return simplified(parts);
   }

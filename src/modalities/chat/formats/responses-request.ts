@@ -4,6 +4,7 @@ import { headerSafe } from '../../../http/ignored-header.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { ResponsesBody, ResponsesItem } from '../../../schema-types/responses.js';
 import type { ChatWork } from '../call.js';
+import { ClientNames } from '../client-names.js';
 import { BodyShape } from './body-shape.js';
 import { chatWork, foreignFields, LEGACY_FIELDS } from './openai-request.js';
 import { Conversation } from './responses-input.js';
@@ -65,7 +66,8 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   refuseState(body);
   const tools = new ToolList(model.tool_types ?? new Set());
-  const conversation = new Conversation(model.capabilities);
+  const names = new ClientNames(WORDS);
+  const conversation = new Conversation(model.capabilities, names);
   const items = typeof body.input === 'string' ? [userItem(body.input)] : body.input;
   for (const tool of body.tools ?? []) tools.add(tool);
   for (const item of items) for (const tool of item.tools ?? []) tools.add(tool);
@@ -73,7 +75,7 @@ export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   items.forEach((item, at) => {
     conversation.read(item, typeof body.input === 'string' ? 'input' : `input[${at}]`);
   });
-  const { messages, places } = conversation.finish();
+  const messages = conversation.finish();
   const { travelling, ignored } = othersOf(body);
   const completion: ChatCompletionBody = {
     ...travelling,
@@ -82,14 +84,14 @@ export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
     model: body.model,
     messages,
   };
-  const work = inClientWords(places, () => chatWork(completion, model));
-  const names = work.ignored.map((name) => WORDS.get(name) ?? name);
+  const work = names.reading(messages, () => chatWork(completion, model));
+  const left = work.ignored.map((name) => names.ofIgnored(name));
   return {
     ...work,
     tools: tools.names,
-    words: WORDS,
+    names,
     echo: echoOf(body),
-    ignored: [...new Set([...names, ...ignored, ...tools.ignored, ...conversation.ignored])],
+    ignored: [...new Set([...left, ...ignored, ...tools.ignored, ...conversation.ignored])],
   };
 }
 
@@ -159,21 +161,6 @@ function formatOf(format: NonNullable<ResponsesBody['text']>['format']): unknown
       ...(typeof strict === 'boolean' && { strict }),
     },
   };
-}
-
-/** Runs `read`. Rewrites a `GatewayError` to name the field of the client's own body. */
-function inClientWords<Read>(places: readonly string[], read: () => Read): Read {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.param === null) throw error;
-    const { code, headers, param } = error;
-    const own =
-      WORDS.get(param) ??
-      param.replace(/^messages\[(\d{1,9})\]/u, (whole, at) => places[Number(at)] ?? whole);
-    const message = error.message.replace(param, () => own);
-    throw new GatewayError(code, message, { param: own, headers, cause: error });
-  }
 }
 
 /** The fields of the request that clients expect in the answer. */
