@@ -26,11 +26,14 @@ export function signInLinkCommand(): Command {
   );
 }
 
+/** The store is read next, and tells of the file. */
+const ignored = (): void => undefined;
+
 async function signInLink(name: string, options: Options): Promise<void> {
   const { config, operator = false, json } = options;
   const { publicUrlOf } = await import('../config/store-of.js');
   const { makeSignInLink } = await import('../dashboard/sign-in/sign-in-link.js');
-  const configuration = { public_url: await publicUrlOf(config, environmentOf(config)) };
+  const configuration = { public_url: await publicUrlOf(config, environmentOf(config), ignored) };
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
     const terms = { operator, by: cliActor() };

@@ -25,8 +25,11 @@ export async function reportOf({ config, listen }: StatusOptions, now_ms: number
   const { chargesIn } = await import('../store/journal/journal.js');
   const { check } = await import('../gateway/check.js');
   const env = environmentOf(config);
-  const address = listen === undefined ? await listenOf(config, env) : listenAddress(listen);
-  const url = await storeOf(config, env);
+  // The report has the faults of the file.
+  const ignored = (): void => undefined;
+  const address =
+    listen === undefined ? await listenOf(config, env, ignored) : listenAddress(listen);
+  const url = await storeOf(config, env, ignored);
   const { faults } = await check(config, env);
   const store = await inStore(config, now_ms);
   return {
@@ -35,7 +38,7 @@ export async function reportOf({ config, listen }: StatusOptions, now_ms: number
     configuration: configurationOf(config, faults),
     store: { kind: url.startsWith('sqlite:') ? 'sqlite' : 'postgres', ...store.state },
     // Charges that wait on this machine for the store to take them.
-    waiting_charges: await chargesIn(await journalOf(config, env, url)),
+    waiting_charges: await chargesIn(await journalOf(config, env, url, ignored)),
     ...store.figures,
   };
 }

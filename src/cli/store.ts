@@ -1,12 +1,14 @@
 import type { Store } from '../store/store-types.js';
+import type { ConfigFault } from '../core/config-fault.js';
 import { UsageError } from './command.js';
 import type { Account } from '../store/accounts/accounts.js';
 import { environmentOf } from './environment.js';
 
 /**
  * Opens the store of a configuration, also while `serve` uses it. It reads no other part of the
- * file, so it works in a shell without the secrets of the service. Throws `StoreError` where there
- * is no store, unless the command is one that may make it.
+ * file, so it works in a shell without the secrets of the service, and, with a warning, where the
+ * file is no YAML: a key must be revocable then too. Throws `StoreError` where there is no store,
+ * unless the command is one that may make it.
  */
 export async function withStore<T>(
   file: string,
@@ -16,13 +18,21 @@ export async function withStore<T>(
   // Imported here, so that a command without a store starts fast.
   const { storeOf } = await import('../config/store-of.js');
   const { openStore } = await import('../store/open.js');
-  const url = await storeOf(file, environmentOf(file));
+  const url = await storeOf(file, environmentOf(file), (fault) => warnOfBroken(file, fault));
   const store = await openStore(url, { now: Date.now, must_exist: !creates });
   try {
     return await work(store);
   } finally {
     await store.close();
   }
+}
+
+/** Says on standard error what is wrong with a file of which only `store` is used. */
+function warnOfBroken(file: string, { line, column, message }: ConfigFault): void {
+  process.stderr.write(
+    `warning: ${file} is not valid YAML: line ${line}, column ${column}: ${message}.\n` +
+      'This command used only its store. The gateway cannot start with this file, nor load it.\n',
+  );
 }
 
 /** The account with this ID or name. Throws `UsageError` if there is none. */

@@ -1,46 +1,71 @@
 import { dirname, resolve } from 'node:path';
+import type { ConfigFault } from '../core/config-fault.js';
 import { isRecord } from '../lib/is-record.js';
 import { ConfigError } from './config-error.js';
+import { nearestWord } from '../yaml/did-you-mean.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import type { Configuration } from '../core/configuration.js';
 import { DEFAULT_STORE, journalFolder, readPublicUrl, LISTEN } from './settings.js';
 import { readListen } from './listen-address.js';
-import type { Source } from '../yaml/source.js';
+import { quote, type Source } from '../yaml/source.js';
 import { readStoreUrl } from './store-url.js';
 import { unreadable } from '../yaml/unreadable.js';
 
+/** Is told the first fault of a file that is no YAML, of which only some lines are used. */
+export type OnBroken = (fault: ConfigFault) => void;
+
 /**
  * The URL of the store, for commands that need nothing else of gateway.yaml. They work in a shell
- * without the secrets of the service. Throws `Unreadable` or `ConfigError`.
+ * without the secrets of the service, and with `on_broken` also where the file is no YAML but has a
+ * line `store: URL`. Throws `Unreadable` or `ConfigError`.
  */
-export function storeOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
-  return part(file, env, 'store', (source, written) =>
-    readStoreUrl(source, written ?? DEFAULT_STORE, dirname(resolve(file))),
-  );
+export function storeOf(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  on_broken?: OnBroken,
+): Promise<string> {
+  const read = (source: Source, written: string | undefined): string => {
+    if (written === undefined) refuseGuess(source);
+    return readStoreUrl(source, written ?? DEFAULT_STORE, dirname(resolve(file)));
+  };
+  return part(file, env, 'store', read, on_broken);
 }
 
 /** The folder of the journal beside that store. Throws likewise. */
-export function journalOf(file: string, env: NodeJS.ProcessEnv, store: string): Promise<string> {
-  return part(file, env, 'journal', (_, written) =>
-    journalFolder(dirname(resolve(file)), store, written),
-  );
+export function journalOf(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  store: string,
+  on_broken?: OnBroken,
+): Promise<string> {
+  const folder = dirname(resolve(file));
+  return part(file, env, 'journal', (_, text) => journalFolder(folder, store, text), on_broken);
 }
 
 /** The address to listen on. Throws likewise. */
-export function listenOf(file: string, env: NodeJS.ProcessEnv): Promise<Configuration['listen']> {
-  return part(file, env, 'listen', (source, written) =>
-    readListen(source, 'listen', written ?? `${LISTEN.host}:${LISTEN.port}`, LISTEN),
-  );
+export function listenOf(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  on_broken?: OnBroken,
+): Promise<Configuration['listen']> {
+  const read = (source: Source, written: string | undefined): Configuration['listen'] =>
+    readListen(source, 'listen', written ?? `${LISTEN.host}:${LISTEN.port}`, LISTEN);
+  return part(file, env, 'listen', read, on_broken);
 }
 
 /** The `public_url`, without a closing slash. Throws likewise. */
-export function publicUrlOf(file: string, env: NodeJS.ProcessEnv): Promise<string> {
-  return part(file, env, 'public_url', (source, written) => {
+export function publicUrlOf(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  on_broken?: OnBroken,
+): Promise<string> {
+  const read = (source: Source, written: string | undefined): string => {
     const listen = isRecord(source.value) ? source.value['listen'] : undefined;
     return readPublicUrl(source, written, typeof listen === 'string' ? listen : undefined);
-  });
+  };
+  return part(file, env, 'public_url', read, on_broken);
 }
 
 /** The IDs of the models in the order of the file. Throws likewise. */
@@ -53,26 +78,76 @@ export function providersOf(file: string, env: NodeJS.ProcessEnv): Promise<reado
   return part(file, env, 'providers', (source) => source.keys('/providers') ?? []);
 }
 
+const BAD = /^(?:bad_(?:store|url|listen)|duplicate_key)$/u;
+
+/** Whether a key at the top of the file stands there twice, so that neither value is sure. */
+function isTwin({ code, column, message }: ConfigFault, key: string): boolean {
+  return code === 'duplicate_key' && column === 1 && message.startsWith(`the key "${key}" `);
+}
+
 /** Faults in other parts of the file do not matter here. */
 async function part<T>(
   file: string,
   env: NodeJS.ProcessEnv,
   key: 'store' | 'public_url' | 'models' | 'providers' | 'journal' | 'listen',
   read: (source: Source, written: string | undefined) => T,
+  on_broken?: OnBroken,
 ): Promise<T> {
   const text = await readRegular(file).catch((error: unknown) => {
     throw unreadable(file, error);
   });
-  const report = new Report();
   const pointer = `/${key}`;
-  const source = parse(file, text, report, { env, directory: dirname(resolve(file)) });
+  const source = sourceOf(file, text, env, on_broken);
   const written = isRecord(source.value) ? source.value[key] : undefined;
   const value = read(source, typeof written === 'string' ? written : undefined);
   const { line } = source.place(pointer);
-  const faults = report.sorted(file).filter((fault) => !source.readable || fault.line === line);
-  const isBad = faults.some(({ code }) => /^bad_(?:store|url|listen)$/u.test(code));
+  const faults = source.report
+    .sorted(file)
+    .filter((fault) => !source.readable || fault.line === line || isTwin(fault, key));
+  const isBad = faults.some(({ code }) => BAD.test(code));
   if (!source.readable || source.spoiled.has(pointer) || isBad) {
     throw new ConfigError(faults);
   }
   return value;
+}
+
+/** The file; or, where it is no YAML, its lines that can be read alone. */
+function sourceOf(
+  file: string,
+  text: string,
+  env: NodeJS.ProcessEnv,
+  on_broken: OnBroken | undefined,
+): Source {
+  const context = { env, directory: dirname(resolve(file)) };
+  const whole = parse(file, text, new Report(), context);
+  if (whole.readable || !on_broken) return whole;
+  const lines = parse(file, plainLines(text), new Report(), context);
+  // The default store may not be that of the service, nor either of two.
+  const isDoubled = lines.report.sorted(file).some(({ code }) => code === 'duplicate_key');
+  if (!lines.readable || !lines.has('/store') || isDoubled) return whole;
+  const fault = whole.report.sorted(file).find(({ severity }) => severity === 'error');
+  if (fault) on_broken(fault);
+  return lines;
+}
+
+/** A line with one of the keys whose value is a text, and that value. */
+const PLAIN_LINE = /^(?:store|journal|listen|public_url):[ \t]+\S/u;
+
+/** The text with all other lines empty, so that places stay the same. */
+function plainLines(text: string): string {
+  const lines = text.split('\n');
+  return lines.map((line) => (PLAIN_LINE.test(line) ? line : '')).join('\n');
+}
+
+/** Refuses the default store where `store` is misspelt or no text: another one may be meant. */
+function refuseGuess(source: Source): void {
+  const isHere = source.has('/store');
+  const keys = isHere ? ['store'] : (source.keys('') ?? []).filter((key) => !key.startsWith('x-'));
+  const key = keys.find((one) => nearestWord(one, ['store']) !== undefined);
+  if (key === undefined) return;
+  const message = isHere ? 'store must be text' : `unknown key ${quote(key)}`;
+  const hint = 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE';
+  source.fault(`/${key}`, { code: 'bad_store', message, hint, at: 'key' });
+  const faults = source.report.sorted(source.file);
+  throw new ConfigError(faults.filter(({ code }) => code === 'bad_store'));
 }
