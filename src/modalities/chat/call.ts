@@ -14,6 +14,8 @@ export interface PromptSize {
   /** Images and files that are named by an http(s) URL. */
   urls: number;
   audio_bytes: number;
+  /** The seconds of audio whose headers or packets tell them. */
+  audio_seconds: number;
 }
 
 /** A tool as the client knows it. */

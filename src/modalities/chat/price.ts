@@ -20,9 +20,11 @@ import type { Settle } from '../../pipeline/work.js';
 /** At least the tokens that a chat template adds around a prompt and around each message. */
 const TEMPLATE_TOKENS = 64;
 const MESSAGE_TOKENS = 16;
+/** Known providers count at most so many tokens for a second of audio. */
+const AUDIO_TOKENS_PER_SECOND = 32;
 /**
- * Base64 characters of audio per token. Known providers count at most 32 tokens a second. At 8
- * kbit/s, the lowest useful bit rate, a second takes 1,334 characters.
+ * Base64 characters of audio per token. At 8 kbit/s, the lowest useful bit rate, a second takes
+ * 1,334 characters. Silence takes fewer: its packets are counted.
  */
 const AUDIO_CHARACTERS_PER_TOKEN = 40;
 /** The max tokens of text for which a page of a PDF is billed, beside its image. */
@@ -62,7 +64,8 @@ function imageTokens({ size }: ChatWork, { limits }: Model, provider: Provider):
 
 /** The tokens of audio, for the max cost and for estimates. */
 function audioTokens({ size }: ChatWork): number {
-  return Math.ceil(size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN);
+  const by_seconds = size.audio_seconds * AUDIO_TOKENS_PER_SECOND;
+  return Math.ceil(Math.max(by_seconds, size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN));
 }
 
 /**

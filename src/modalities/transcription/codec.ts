@@ -14,6 +14,8 @@ export interface TranscriptionCall {
   kind: AudioType;
   /** Its length, if its header has it. */
   seconds: number | undefined;
+  /** Without that, the seconds of its packets: its true length at least, if they were counted. */
+  played_seconds?: number | undefined;
   /** The format for the client. The upstream may get another one. */
   format: TranscriptFormat;
   /** The timestamps of a `verbose_json`. */

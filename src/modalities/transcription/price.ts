@@ -78,14 +78,22 @@ export function transcriptionMaxCost(
   return maxNano(costs);
 }
 
-/** The longest the audio can be: by its header, else by its bytes at the lowest bit rate. */
-function maxSeconds({ seconds, audio }: TranscriptionCall, limit = MAX_SECONDS): number {
-  return Math.max(1, seconds ?? Math.min(limit, audio.length / MIN_BYTES_PER_SECOND));
+/**
+ * The longest the audio can be: by its header, else by its packets, and by its bytes at the lowest
+ * bit rate of speech.
+ */
+function maxSeconds(
+  { seconds, played_seconds = 0, audio }: TranscriptionCall,
+  limit = MAX_SECONDS,
+): number {
+  const longest = Math.max(played_seconds, audio.length / MIN_BYTES_PER_SECOND);
+  return Math.max(1, seconds ?? Math.min(limit, longest));
 }
 
 /**
  * Bills the seconds and tokens that the upstream reports if they are plausible, even beyond the
- * hold. Otherwise bills the length in the header of the audio, or an estimate, capped by the hold.
+ * hold. Otherwise bills the length in the header of the audio, or that of its packets, or an
+ * estimate, capped by the hold.
  */
 export async function transcriptionBill(
   reply: TranscriptReply,
@@ -93,7 +101,8 @@ export async function transcriptionBill(
 ): Promise<Bill> {
   const { call, price, hold_nano } = terms;
   const reported_seconds = believableSeconds(reply.seconds);
-  const seconds = reported_seconds ?? call.seconds ?? call.audio.length / USUAL_BYTES_PER_SECOND;
+  const { seconds: known_seconds = call.played_seconds, audio } = call;
+  const seconds = reported_seconds ?? known_seconds ?? audio.length / USUAL_BYTES_PER_SECOND;
   const reported_usage = believableUsage(reply.usage, terms);
   const bySecond = price.per_audio_minute !== undefined;
   const estimated =

@@ -11,6 +11,7 @@ import type { Capability } from '../../../core/model.js';
 import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import type { PromptSize } from '../call.js';
 import type { InflateBudget } from '../../../lib/pdf-pages.js';
+import { longestSeconds } from '../../../lib/audio-packets.js';
 import { readFileSize } from '../file-size.js';
 import { checkFileUrl, checkImageUrl, isHttp } from '../../../upstream/client-url.js';
 
@@ -183,6 +184,7 @@ function readPart(part: ContentPart, place: string, reading: Reading): ContentPa
       gatePart(reading, 'audio', place, 'audio');
       const { data, format } = part.input_audio;
       size.audio_bytes += data.length;
+      size.audio_seconds += longestSeconds(Buffer.from(data, 'base64'));
       noteExtras(part.input_audio, AUDIO_KEYS, 'messages[].content[].input_audio', ignored);
       return { type: 'input_audio', input_audio: { data, format } };
     }

@@ -117,6 +117,7 @@ function readMessages(
     urls: 0,
     pages: 0,
     audio_bytes: 0,
+    audio_seconds: 0,
   };
   const unfolding = { bytes: UNFOLDED_BYTES };
   const reading: Reading = { capabilities, ignored, size, unfolding };

@@ -2,6 +2,7 @@ import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { audioTyped, secondsOf, sniffAudio } from '../../../lib/audio-length.js';
+import { playedSeconds } from '../../../lib/audio-packets.js';
 import { bytesOfBase64, isDataUrl, mediaTypeOf } from '../../../lib/data-url.js';
 import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
@@ -95,7 +96,7 @@ function transcriptionWork(
 function audioOf(
   file: string,
   { id, limits }: Model,
-): Pick<TranscriptionCall, 'audio' | 'kind' | 'seconds'> {
+): Pick<TranscriptionCall, 'audio' | 'kind' | 'seconds' | 'played_seconds'> {
   const audio = isDataUrl(file) ? bytesOfBase64(file) : Buffer.alloc(0);
   // What the client calls audio is the upstream's to judge, where its first bytes are not known.
   const kind = sniffAudio(audio) ?? audioTyped(mediaTypeOf(file));
@@ -107,5 +108,6 @@ function audioOf(
   if (seconds !== undefined && most !== undefined && seconds > most) {
     refuseField('file', `plays for ${Math.ceil(seconds)} seconds, but ${id} takes at most ${most}`);
   }
-  return { audio, kind, seconds };
+  const played_seconds = seconds === undefined ? playedSeconds(audio) : undefined;
+  return { audio, kind, seconds, played_seconds };
 }
