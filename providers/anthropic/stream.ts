@@ -71,7 +71,7 @@ class MessageStream {
         this.#close(this.#blocks.get(payload['index']), deltas);
         return false;
       case 'message_delta':
-        this.#learn(payload['usage']);
+        this.#noteUsage(payload['usage']);
         this.#stop = { ...this.#stop, ...known(recordIn(payload['delta'])) };
         return false;
       case 'message_stop':
@@ -89,14 +89,14 @@ class MessageStream {
       throw broken("The upstream's stream holds parts of another answer.");
     }
     this.#message = { id: message['id'], usage: {} };
-    this.#learn(message['usage']);
+    this.#noteUsage(message['usage']);
     this.#stop = known(message);
     recordsIn(message['content']).forEach((block, index) => {
       this.#open(`given ${index}`, block, deltas);
     });
   }
 
-  #learn(usage: unknown): void {
+  #noteUsage(usage: unknown): void {
     if (this.#message && isRecord(usage)) Object.assign(this.#message.usage, known(usage));
   }
 

@@ -31,7 +31,7 @@ type Choices = Map<number, Choice>;
 
 interface Stream {
   choices: Choices;
-  echo: Echo;
+  repeated: RepeatedChunk;
   provider: Provider;
   /** Whether texts may open with their reasoning. */
   reads_tags: boolean;
@@ -43,7 +43,7 @@ interface Stream {
  */
 export function decodeStream(call: ChatCall, { provider }: Upstream): StreamDecoder {
   const reads_tags = hasThinkTags(call, provider.wire);
-  const stream: Stream = { choices: new Map(), echo: newEcho(), provider, reads_tags };
+  const stream: Stream = { choices: new Map(), repeated: newRepeatedChunk(), provider, reads_tags };
   return {
     read: (packet, deltas) => readPacket(packet, stream, deltas),
     end: (deltas) => void deltas.push(...closing(stream.choices, false)),
@@ -69,10 +69,10 @@ function readPacket(
 }
 
 function readChunk(data: string, stream: Stream, deltas: ChatDelta[]): void {
-  const { echo } = stream;
-  const content = echoed(echo, data);
+  const { repeated } = stream;
+  const content = repeatedText(repeated, data);
   if (content !== undefined) {
-    deltas.push({ content, index: echo.index });
+    deltas.push({ content, index: repeated.index });
     return;
   }
   const read = readWhole(data, stream);
@@ -83,7 +83,7 @@ function readChunk(data: string, stream: Stream, deltas: ChatDelta[]): void {
   const { phase = 'outside' } = stream.choices.get(index)?.think ?? {};
   if (text === undefined || phase !== 'outside') return;
   const fresh = { ...stream, choices: new Map() };
-  learn(echo, data, { index, text }, (probe) => textAlone(readWhole(probe, fresh)));
+  rememberChunk(repeated, data, { index, text }, (probe) => textAlone(readWhole(probe, fresh)));
 }
 
 function readWhole(data: string, stream: Stream): ChatDelta[] {
@@ -180,17 +180,17 @@ function closing(choices: Choices, isDone: boolean): ChatDelta[] {
  * last chunk, its parsed form is used again with the new text, because parsing a chunk costs more
  * than all other work on it.
  */
-export interface Echo {
+export interface RepeatedChunk {
   head: string;
   tail: string;
   /** The choice that such a chunk speaks for. */
   index: number;
-  /** How many chunks were learnt from since one was recognised. */
-  learnt: number;
+  /** How many chunks were remembered since one was recognised. */
+  remembered: number;
 }
 
 /** Some upstreams never send two chunks alike; they are not studied for ever. */
-const MAX_LEARNT = 8;
+const MAX_REMEMBERED = 8;
 
 /** A JSON string without escapes. */
 const PLAIN = /^[^"\\\p{Cc}]+$/u;
@@ -198,13 +198,13 @@ const PLAIN = /^[^"\\\p{Cc}]+$/u;
 /** Not found by chance in a chunk. */
 const PROBE = 'tollgate-probe';
 
-export function newEcho(): Echo {
-  return { head: '', tail: '', index: 0, learnt: 0 };
+export function newRepeatedChunk(): RepeatedChunk {
+  return { head: '', tail: '', index: 0, remembered: 0 };
 }
 
-/** The text of a chunk that otherwise equals the learnt one; undefined if it must be parsed. */
-export function echoed(echo: Echo, data: string): string | undefined {
-  const { head, tail } = echo;
+/** The text of a chunk that otherwise equals the remembered one; undefined if it must be parsed. */
+export function repeatedText(repeated: RepeatedChunk, data: string): string | undefined {
+  const { head, tail } = repeated;
   const end = data.length - tail.length;
   // `startsWith` goes letter by letter and would cost as much as parsing.
   if (head === '' || data.slice(0, head.length) !== head || data.slice(end) !== tail) {
@@ -212,27 +212,27 @@ export function echoed(echo: Echo, data: string): string | undefined {
   }
   const text = data.slice(head.length, end);
   if (!PLAIN.test(text)) return undefined;
-  echo.learnt = 0;
+  repeated.remembered = 0;
   return text;
 }
 
 /**
- * Learns a chunk that has only `text` for a choice. To verify the place of the text, it replaces
+ * Remembers a chunk that has only `text` for a choice. To verify the place of the text, it replaces
  * the text by another one and lets `read` parse the result.
  */
-export function learn(
-  echo: Echo,
+export function rememberChunk(
+  repeated: RepeatedChunk,
   data: string,
   { index, text }: { index: number; text: string },
   read: (data: string) => string | undefined,
 ): void {
-  if (echo.learnt >= MAX_LEARNT || !PLAIN.test(text)) return;
-  echo.learnt += 1;
+  if (repeated.remembered >= MAX_REMEMBERED || !PLAIN.test(text)) return;
+  repeated.remembered += 1;
   const field = `"content":"${text}"`;
   const at = data.indexOf(field);
   if (at < 0) return;
   const head = data.slice(0, at + field.length - text.length - 1);
   const tail = data.slice(at + field.length - 1);
   if (read(head + PROBE + tail) !== PROBE) return;
-  Object.assign(echo, { head, tail, index });
+  Object.assign(repeated, { head, tail, index });
 }

@@ -3,7 +3,7 @@ import { hash } from './fake-text.js';
 import { document, isCount, reject, type Fields } from './wire.js';
 
 const STANDARD_DIMENSIONS = 256;
-const MOST_DIMENSIONS = 4_096;
+const MAX_DIMENSIONS = 4_096;
 const CHARACTERS_PER_TOKEN = 4;
 const FLOAT_BYTES = 4;
 
@@ -12,8 +12,8 @@ export function answerEmbeddings(body: Fields, isCut: boolean): WireAnswer {
   const inputs = inputsOf(body['input']);
   if (inputs.length === 0) return reject('input', 'An input is needed.');
   const dimensions = body['dimensions'] ?? STANDARD_DIMENSIONS;
-  if (!isCount(dimensions, MOST_DIMENSIONS)) {
-    return reject('dimensions', `dimensions is a whole number from 1 to ${MOST_DIMENSIONS}.`);
+  if (!isCount(dimensions, MAX_DIMENSIONS)) {
+    return reject('dimensions', `dimensions is a whole number from 1 to ${MAX_DIMENSIONS}.`);
   }
   const data = inputs.map((input, index) => {
     const vector = vectorOf(JSON.stringify([body['model'], input]), dimensions);

@@ -8,7 +8,7 @@ const SAMPLE_BYTES = 2;
 const HEADER_BYTES = 44;
 /** One note for each character, up to some seconds of them. */
 const NOTE_SAMPLES = RATE / 20;
-const MOST_NOTES = 100;
+const MAX_NOTES = 100;
 const LOUDNESS = 6_000;
 
 /**
@@ -19,7 +19,7 @@ export function answerSpeech(body: Fields, isCut: boolean): WireAnswer {
   const input = textIn(body, 'input') ?? '';
   if (input === '') return reject('input', 'An input is needed.');
   const format = textIn(body, 'response_format') ?? 'mp3';
-  const notes = Array.from(input).slice(0, MOST_NOTES);
+  const notes = Array.from(input).slice(0, MAX_NOTES);
   switch (format) {
     case 'wav':
       return respond(200, 'audio/wav', packets(wav(samplesOf(notes)), isCut));

@@ -3,7 +3,7 @@ import type { Store } from '../store/store-types.js';
 import type { Task } from '../store/tasks/task-types.js';
 
 /** The tasks before a request that are looked through. */
-const MOST = 500;
+const MAX_TASKS = 500;
 /** Between the change of the task and the end of the request that made it. */
 const SLACK_MS = 1_000;
 
@@ -18,7 +18,7 @@ export async function chargedTask(
   const { id, account_id, time_ms, took_ms, model, cost_nano } = record;
   if (cost_nano === 0n || !record.units?.['video_seconds']) return undefined;
   const before = { created_ms: time_ms, id };
-  const earlier = await tasks.list({ account_id, before, limit: MOST });
+  const earlier = await tasks.list({ account_id, before, limit: MAX_TASKS });
   const fitting = earlier.filter((task) => {
     const isThen = task.updated_ms >= time_ms && task.updated_ms <= time_ms + took_ms + SLACK_MS;
     return task.model === model && task.charge_nano === cost_nano && isThen;

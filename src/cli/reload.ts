@@ -22,8 +22,8 @@ export async function reload(gateway: Gateway, options: ServeOptions, log: Logge
     // /readyz needs no key, so it shows the place and the code of the fault, and no text of the
     // file.
     const reason = fault ? `${place}: ${fault.message}` : sentence(error);
-    const told = fault ? `${place}: ${fault.code}` : 'the file cannot be read';
-    gateway.refuseReload(told, reason);
+    const reported = fault ? `${place}: ${fault.code}` : 'the file cannot be read';
+    gateway.refuseReload(reported, reason);
     log.error({ reason }, 'kept the older configuration: the changed one is not valid');
     return;
   }

@@ -61,7 +61,7 @@ export function readAddress(
 
 /** The text as written of a value whose variables are unknown; undefined for any other value. */
 function unknownText(source: Source, pointer: string): string | undefined {
-  return source.spoiled.has(pointer) ? source.written(pointer) : undefined;
+  return source.invalid_pointers.has(pointer) ? source.written(pointer) : undefined;
 }
 
 function readBaseUrl(
@@ -83,11 +83,11 @@ function readBaseUrl(
   if (data.base_url !== undefined) {
     const filled = fill(data.base_url);
     if (missing.size > 0) return '';
-    const hasUnknown = PARTS.some((part) => source.spoiled.has(`${pointer}/${part}`));
+    const hasUnknown = PARTS.some((part) => source.invalid_pointers.has(`${pointer}/${part}`));
     return hasUnknown ? filled : (readUrl(own, '/base_url', filled) ?? '');
   }
   const faulty = source.has(place) || own.has('/base_url');
-  if (!faulty && !own.has('/in_process') && !source.misspells(pointer, 'base_url')) {
+  if (!faulty && !own.has('/in_process') && !source.hasMisspelled(pointer, 'base_url')) {
     const message = `${nameOf(pointer)} is missing the key "base_url"`;
     const such = 'such as base_url: https://llm.example.com/v1';
     const hint = `the manifest ${manifestName(own)} has none: add it, ${such}`;
@@ -102,7 +102,7 @@ function reportMissing(
   name: Part,
   { source: own }: Manifest,
 ): void {
-  if (source.has(`${pointer}${join(name)}`) || source.misspells(pointer, name)) return;
+  if (source.has(`${pointer}${join(name)}`) || source.hasMisspelled(pointer, name)) return;
   const message = `${nameOf(pointer)} is missing the key ${quote(name)}`;
   const where = `the manifest ${manifestName(own)} has a place for it in its address`;
   const hint = `${where}: add it, such as ${name}: ${EXAMPLES[name]}`;

@@ -63,12 +63,12 @@ function credentials(
     if (given && !silent) reportUnused(source, place, manifest);
     return {};
   }
-  if (auth.required && !given && !isSigned && !source.misspells(pointer, 'api_key')) {
+  if (auth.required && !given && !isSigned && !source.hasMisspelled(pointer, 'api_key')) {
     const message = `${nameOf(pointer)} is missing the key "api_key"`;
     const hint = writeKey(place);
     source.fault(pointer, { code: 'missing_api_key', message, hint });
   }
-  if (key === undefined && source.spoiled.has(place)) {
+  if (key === undefined && source.invalid_pointers.has(place)) {
     const written = source.written(place);
     const wrong = { code: 'bad_api_key', ...badKey(written, false) };
     if (PREFIX.test(written)) source.faultAsWritten(place, wrong);

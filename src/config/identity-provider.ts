@@ -89,7 +89,7 @@ function readSafeUrl(source: Source, place: string, text: string): string | unde
 const KINDS = ['kind', 'type', 'provider'];
 
 function require(source: Source, place: string, key: Key): void {
-  if (source.has(`${place}/${key}`) || source.misspells(place, key)) return;
+  if (source.has(`${place}/${key}`) || source.hasMisspelled(place, key)) return;
   // Without a kind that can be read, nobody knows which keys it needs.
   if (key === 'issuer' && KINDS.some((one) => isOtherKind(source, `${place}/${one}`))) return;
   const message = `${quote(place.split('/').at(-1) ?? '')} is missing the key ${quote(key)}`;
@@ -131,7 +131,7 @@ function checkSecret(source: Source, place: string, issuer: string, client: Clie
   if (!WANT_SECRETS.includes(issuer.replace(/\/$/, '')) || client.client_secret) return;
   // Without the environment a secret that is written as ${NAME} is not known, but it is there.
   const is_unread = client.client_secret === undefined && source.has(`${place}/client_secret`);
-  if (is_unread || source.misspells(place, 'client_secret')) return;
+  if (is_unread || source.hasMisspelled(place, 'client_secret')) return;
   const message = `${quote(client.name)} has no client_secret, which this issuer asks for`;
   const hint = 'add client_secret: "${GOOGLE_CLIENT_SECRET}"';
   source.fault(place, { code: 'missing_secret', message, hint, at: 'key', severity: 'warning' });

@@ -203,8 +203,8 @@ function merge(source: Source, part: Source): void {
     else if (!isRecord(block)) reportNoBlock(part, name, block);
     else mergeBlock(source, part, name, block);
   }
-  for (const pointer of part.spoiled) {
-    if (source.mark(pointer)?.from === part) source.spoiled.add(pointer);
+  for (const pointer of part.invalid_pointers) {
+    if (source.mark(pointer)?.from === part) source.invalid_pointers.add(pointer);
   }
 }
 

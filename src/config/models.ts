@@ -106,7 +106,7 @@ function hasForeignPrice(source: Source, pointer: string): boolean {
   const isPrice = /ratio|cost|_per_|^per_|^price$/i;
   const limits = source.keys(`${pointer}/limits`) ?? [];
   const keys = [...(source.keys(pointer) ?? []), ...limits];
-  return source.misspells(pointer, 'price') || keys.some((key) => isPrice.test(key));
+  return source.hasMisspelled(pointer, 'price') || keys.some((key) => isPrice.test(key));
 }
 
 /** Checks the units of prices against the capabilities, if all capabilities are known. */

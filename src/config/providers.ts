@@ -71,7 +71,7 @@ async function findManifest(
   manifests: Manifests,
 ): Promise<Manifest | undefined> {
   const pointer = `/providers${join(name)}`;
-  if (source.misspells(pointer, 'uses') || isReported(source, name)) return undefined;
+  if (source.hasMisspelled(pointer, 'uses') || isReported(source, name)) return undefined;
   if (!source.has(`${pointer}/uses`)) return manifests.find(name, pointer, 'key');
   if (uses === undefined) return undefined;
   return manifests.find(uses, `${pointer}/uses`, 'value');
@@ -162,7 +162,7 @@ const SHORTEST_MS = { first_byte_ms: 500, idle_ms: 500, total_ms: 1_000 };
 function checkShort(source: Source, pointer: string, timeouts: Timeouts): void {
   for (const phase of ['first_byte', 'idle', 'total'] as const) {
     const place = `${pointer}/${phase}`;
-    if (!source.has(place) || source.spoiled.has(place)) continue;
+    if (!source.has(place) || source.invalid_pointers.has(place)) continue;
     if (timeouts[`${phase}_ms`] >= SHORTEST_MS[`${phase}_ms`]) continue;
     const [, number] = /^(\d+)ms$/.exec(source.text(place) ?? '') ?? [];
     const meant = number === undefined || source.hides(place) ? '60s' : `${number}s`;

@@ -125,7 +125,8 @@ export function readPublicUrl(
   url: string | undefined,
   address = DEFAULT_LISTEN,
 ): string {
-  if (url === undefined && source.spoiled.has('/public_url')) return source.written('/public_url');
+  if (url === undefined && source.invalid_pointers.has('/public_url'))
+    return source.written('/public_url');
   return (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`;
 }
 

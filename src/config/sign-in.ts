@@ -71,7 +71,7 @@ function checkAllow(
   allow: readonly string[],
 ): void {
   const declared = (source.keys('/sign_in/providers') ?? []).length > 0;
-  const written = source.has('/sign_in/allow') || source.misspells('/sign_in', 'allow');
+  const written = source.has('/sign_in/allow') || source.hasMisspelled('/sign_in', 'allow');
   if (declared && !written) {
     const message = '"sign_in" is missing the key "allow": who may come in';
     const hint = "add it, such as allow: ['@example.org', ada@example.com], or ['*'] for everybody";

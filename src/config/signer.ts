@@ -50,9 +50,9 @@ export function readSigner(
 }
 
 function reportMissing(source: Source, pointer: string, entry: Entry): void {
-  const lacks = (key: string): boolean =>
-    !source.has(`${pointer}/${key}`) && !source.misspells(pointer, key, others(key));
-  const missing = NEEDED.filter(lacks).map(quote);
+  const isMissing = (key: string): boolean =>
+    !source.has(`${pointer}/${key}`) && !source.hasMisspelled(pointer, key, others(key));
+  const missing = NEEDED.filter(isMissing).map(quote);
   if (missing.length > 0) {
     const keys = `${missing.length === 1 ? 'key' : 'keys'} ${missing.join(' and ')}`;
     const message = `${nameOf(pointer)} is missing the ${keys}`;
@@ -62,7 +62,7 @@ function reportMissing(source: Source, pointer: string, entry: Entry): void {
       hint: 'or write api_key in their place',
     });
   }
-  if (entry.base_url !== undefined && lacks('region')) {
+  if (entry.base_url !== undefined && isMissing('region')) {
     const message = `${nameOf(pointer)} is missing the key "region"`;
     source.fault(pointer, {
       code: 'missing_key',
@@ -100,7 +100,7 @@ export async function importSigner(
 ): Promise<RequestSigner | undefined> {
   if (typeof auth !== 'object') return undefined;
   const has = (key: string): boolean => source.has(`/auth/${key}`);
-  if (!has('signer') && !has('header') && !source.misspells('/auth', 'header')) {
+  if (!has('signer') && !has('header') && !source.hasMisspelled('/auth', 'header')) {
     const message = 'auth is missing the key "header"';
     source.fault('/auth', { code: 'missing_key', message });
   }

@@ -105,7 +105,7 @@ async function part<T>(
     .sorted(file)
     .filter((fault) => !source.readable || fault.line === line || isTwin(fault, key));
   const isBad = faults.some(({ code }) => BAD.test(code));
-  if (!source.readable || source.spoiled.has(pointer) || isBad) {
+  if (!source.readable || source.invalid_pointers.has(pointer) || isBad) {
     throw new ConfigError(faults);
   }
   return value;

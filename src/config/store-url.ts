@@ -77,7 +77,7 @@ const NO_DATABASE = {
 
 /** Checks a URL whose variables are not known, as far as it is written out. */
 export function checkUnreadStore(source: Source): void {
-  if (!source.spoiled.has(POINTER)) return;
+  if (!source.invalid_pointers.has(POINTER)) return;
   const plain = source.written(POINTER).replaceAll(/\$\{[^}]*\}/g, 'x');
   if (!/^postgres(?:ql)?:\/\//.test(plain) || !URL.canParse(plain)) return;
   if (new URL(plain).pathname.length < 2) source.faultAsWritten(POINTER, NO_DATABASE);

@@ -41,7 +41,7 @@ export interface UpstreamAttempt {
 export const MESSAGE_CHARACTERS = 200;
 
 /** The status of a request whose client left before its answer began. */
-export const CLIENT_LEFT_STATUS = 499;
+export const CLIENT_DISCONNECTED_STATUS = 499;
 
 /** The bits of `flags`. */
 export const FLAGS = {
@@ -124,7 +124,7 @@ export function flagsOf({
 
 /** Whether a request was refused or failed. A client that left is no failure. */
 export function hasFailed({ code, status }: Pick<RequestRecord, 'code' | 'status'>): boolean {
-  return code !== null && status !== CLIENT_LEFT_STATUS;
+  return code !== null && status !== CLIENT_DISCONNECTED_STATUS;
 }
 
 const TIME_DIGITS = 12;

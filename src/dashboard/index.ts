@@ -14,7 +14,7 @@ import { securityHeaders } from './security.js';
 import { signInRoutes } from './sign-in/routes.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from './types.js';
 import { visitorOf } from './visitor.js';
-import { publicError } from '../pipeline/public-error.js';
+import { logPublicError } from '../pipeline/public-error.js';
 
 /** Pages, sign-in and management API. Takes only paths of its own; all others go on to `next`. */
 export function createDashboard(services: DashboardServices): Middleware<State> {
@@ -133,11 +133,11 @@ async function showingErrors(
     await act();
   } catch (error) {
     if (answersJson(ctx.path)) throw error;
-    const { shown, status } = publicError(ctx.state.request_id, error, log);
+    const { public_error, status } = logPublicError(ctx.state.request_id, error, log);
     ctx.status = status;
-    ctx.set(shown.headers);
+    ctx.set(public_error.headers);
     ctx.type = 'html';
-    ctx.body = errorPage(ctx, shown, status, known);
+    ctx.body = errorPage(ctx, public_error, status, known);
   }
 }
 

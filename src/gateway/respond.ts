@@ -4,11 +4,15 @@ import type { Health } from './probes.js';
 import { type Context, type StageMiddleware, type State } from '../pipeline/stage.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
 import type { Room } from '../http/memory-budget.js';
-import { clientLeft, finalRecord, type Ending } from '../pipeline/request-record.js';
+import {
+  clientDisconnected,
+  finalRecord,
+  type RequestOutcome,
+} from '../pipeline/request-record.js';
 import { formatDollars } from '../lib/money.js';
 import type { Services } from '../pipeline/services.js';
 import type { AccessLog } from '../telemetry/access-log.js';
-import { publicError } from '../pipeline/public-error.js';
+import { logPublicError } from '../pipeline/public-error.js';
 import type { Bill } from '../billing/bill.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
@@ -25,7 +29,7 @@ export function respond(
   const { cost } = configuration.headers;
   return async (ctx, next) => {
     const started = performance.now();
-    let refused: Ending | undefined;
+    let refused: RequestOutcome | undefined;
     try {
       if (state.draining) throw drainingError();
       await next();
@@ -125,7 +129,7 @@ function send(ctx: Context, { status, text, client_ms, headers }: TextAnswer): v
   if (res.writableLength > 0) res.setTimeout(client_ms);
 }
 
-function answered({ res, status }: Context): Ending {
+function answered({ res, status }: Context): RequestOutcome {
   return { status: res.headersSent ? res.statusCode : status, code: null };
 }
 
@@ -134,25 +138,25 @@ function writeError(
   ctx: Context,
   error: unknown,
   { log, client_ms, now }: Pick<Services, 'log' | 'now'> & { client_ms: number },
-): Ending | undefined {
+): RequestOutcome | undefined {
   const { request_id } = ctx.state;
   if (error instanceof ClientDisconnected || ctx.res.headersSent || ctx.res.destroyed) {
     ctx.respond = false;
     if (!isExpected(error, ctx)) log.error({ request_id, err: error }, 'a request broke');
     if (!ctx.res.writableEnded) ctx.res.destroy();
-    return ctx.res.headersSent ? undefined : clientLeft;
+    return ctx.res.headersSent ? undefined : clientDisconnected;
   }
-  const { shown, status } = publicError(request_id, error, log);
-  const stream = errorStream(ctx, shown, now());
+  const { public_error, status } = logPublicError(request_id, error, log);
+  const stream = errorStream(ctx, public_error, now());
   if (stream !== undefined) {
-    const headers = { ...shown.headers, ...EVENTS };
+    const headers = { ...public_error.headers, ...EVENTS };
     send(ctx, { status: 200, text: stream, headers, client_ms });
-    return { status, code: shown.code };
+    return { status, code: public_error.code };
   }
-  const { headers } = shown;
-  const body = ctx.state.error_body?.(shown, request_id) ?? shown;
+  const { headers } = public_error;
+  const body = ctx.state.error_body?.(public_error, request_id) ?? public_error;
   send(ctx, { status, text: JSON.stringify(body), headers, client_ms });
-  return { status, code: shown.code };
+  return { status, code: public_error.code };
 }
 
 /**
@@ -185,7 +189,7 @@ function logAccess(
   ctx: Context,
   access_log: AccessLog,
   took_ms: number,
-  refused: Ending | undefined,
+  refused: RequestOutcome | undefined,
 ): void {
   const { request_id, caller, account_id, model, task, receipt } = ctx.state;
   const { status, code } = refused ?? answered(ctx);

@@ -9,22 +9,22 @@ const STORE_RETRY_S = '5';
  * The part of an error that clients may see. An error that is the gateway's fault, or its store's,
  * is logged whole.
  */
-export function publicError(
+export function logPublicError(
   request_id: string,
   error: unknown,
   log: Logger,
-): { shown: GatewayError; status: number } {
-  const shown = shownError(error);
+): { public_error: GatewayError; status: number } {
+  const public_error = publicErrorOf(error);
   if (error instanceof StoreUnreachable) {
     log.error({ request_id, err: error }, 'a request failed: the store cannot be reached');
-  } else if (shown.code === 'internal_error') {
+  } else if (public_error.code === 'internal_error') {
     log.error({ request_id, err: error }, 'a request failed');
   }
-  return { shown, status: isRefusal(error) ? error.status : shown.status };
+  return { public_error, status: isRefusal(error) ? error.status : public_error.status };
 }
 
 /** The same, of an error that is logged elsewhere. */
-export function shownError(error: unknown): GatewayError {
+export function publicErrorOf(error: unknown): GatewayError {
   if (error instanceof StoreUnreachable) return storeUnreachable();
   return error instanceof GatewayError ? error : (refusal(error) ?? internal());
 }

@@ -1,6 +1,6 @@
 import type { Bill } from '../billing/bill.js';
 import {
-  CLIENT_LEFT_STATUS,
+  CLIENT_DISCONNECTED_STATUS,
   FLAGS,
   timeOf,
   type RequestRecord,
@@ -10,40 +10,43 @@ import type { RequestNotes } from './request-notes.js';
 import type { State } from './stage.js';
 
 /** How a request has ended for its client. */
-export interface Ending {
+export interface RequestOutcome {
   status: number;
   /** The code of the error; null for an answer. */
   code: string | null;
 }
 
-const ANSWERED: Ending = { status: 200, code: null };
+const ANSWERED: RequestOutcome = { status: 200, code: null };
 
 /** Composes the record that the store writes with the charge; undefined if none is kept. */
 export function recordWithCharge(state: State, bill: Bill): RequestRecord | undefined {
   const { notes, answer } = state;
   if (!notes) return undefined;
   const hasBegun = answer !== undefined && 'streams' in answer && answer.streams;
-  const hasLeft = notes.client?.disconnected === true && !hasBegun;
-  notes.record = compose(state, notes, bill, hasLeft ? clientLeft : ANSWERED);
+  const hasDisconnected = notes.client?.disconnected === true && !hasBegun;
+  notes.record = compose(state, notes, bill, hasDisconnected ? clientDisconnected : ANSWERED);
   return notes.record;
 }
 
 /** The ending of a request whose client left before its answer began. */
-export const clientLeft: Ending = { status: CLIENT_LEFT_STATUS, code: 'client_left' };
+export const clientDisconnected: RequestOutcome = {
+  status: CLIENT_DISCONNECTED_STATUS,
+  code: 'client_left',
+};
 
 /**
  * The record of a finished request; undefined if it asked for no work, or was refused before its
  * caller was known.
  */
-export function finalRecord(state: State, ending: Ending): RequestRecord | undefined {
+export function finalRecord(state: State, outcome: RequestOutcome): RequestRecord | undefined {
   const { notes, receipt } = state;
   if (!notes || !state.caller) return undefined;
   const { record } = notes;
-  if (!record) return compose(state, notes, receipt, ending);
+  if (!record) return compose(state, notes, receipt, outcome);
   setTimes(record, notes);
   record.cost_nano = receipt?.cost_nano ?? 0n;
   record.uncollected_nano = receipt?.uncollected_nano ?? 0n;
-  if (ending.code !== null) Object.assign(record, ending);
+  if (outcome.code !== null) Object.assign(record, outcome);
   return record;
 }
 
@@ -51,7 +54,7 @@ function compose(
   state: State,
   notes: RequestNotes,
   bill: Bill | undefined,
-  { status, code }: Ending,
+  { status, code }: RequestOutcome,
 ): RequestRecord {
   const { request_id, endpoint = '', caller, model, answer, task } = state;
   const { attempts } = notes;

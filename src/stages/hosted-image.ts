@@ -21,7 +21,7 @@ export const hostedImage: Stage = {
     const { store, now } = services;
     return async (ctx, next) => {
       const kept = await store.images.image(paramsOf(ctx)['id'] ?? '');
-      if (!kept) throw gone();
+      if (!kept) throw imageExpired();
       roomOf(ctx.state, services).take(Math.ceil(kept.bytes.length / COPIES));
       const left_seconds = Math.max(0, Math.floor((kept.due_ms - now()) / 1_000));
       ctx.body = kept.bytes;
@@ -39,7 +39,7 @@ export const hostedImage: Stage = {
   },
 };
 
-function gone(): GatewayError {
+function imageExpired(): GatewayError {
   const message = 'There is no such image here, or not any more: images are kept for a while.';
   return new GatewayError('not_found', message);
 }

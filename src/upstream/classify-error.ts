@@ -11,7 +11,7 @@ import {
 
 type Headers = Readonly<Record<string, string>>;
 /** The credentials of the call, which an upstream may repeat in its error. */
-type Caller = Pick<Provider, 'headers' | 'read_error' | 'signer'>;
+type ErrorProvider = Pick<Provider, 'headers' | 'read_error' | 'signer'>;
 
 const MESSAGE_CHARACTERS = 1_000;
 /** The part of the message and of the marks that is searched to classify the error. */
@@ -79,19 +79,19 @@ function anyOf(...patterns: string[]): RegExp {
 /**
  * Classifies an answer whose status is not 2xx. The client can correct a 400, 413 or 422, so these
  * keep the upstream's message, at most 1,000 characters. All others get a message of the gateway.
- * The credentials of `caller` are masked wherever the upstream repeats them. `sent` is the body of
- * the request. Without it the record keeps nothing of the upstream's message.
+ * The credentials of `provider` are masked wherever the upstream repeats them. `sent` is the body
+ * of the request. Without it the record keeps nothing of the upstream's message.
  */
 export function classifyError(
   status: number,
   headers: Headers,
   text: string,
-  caller?: Caller,
+  provider?: ErrorProvider,
   sent?: WireRequest['body'],
 ): UpstreamError {
   const body = text.slice(0, ERROR_BYTES);
   const plain = readErrorText(body);
-  const words = matched(reread(body, status, plain, caller?.read_error, headers), caller);
+  const words = matched(reread(body, status, plain, provider?.read_error, headers), provider);
   const fault = words.fault ?? faultOf(status, words);
   return toError(fault, words, retryAfter(headers, words), status, sent);
 }
@@ -100,20 +100,23 @@ export function classifyError(
  * Classifies an error inside a 200: a body or an event of a stream. `whole` is its JSON, or its
  * text. The status in it decides; without a status, its code and type.
  */
-export function classifyErrorInside(whole: unknown, caller?: Caller): UpstreamError {
+export function classifyErrorInside(whole: unknown, provider?: ErrorProvider): UpstreamError {
   const body = typeof whole === 'string' ? whole.slice(0, ERROR_BYTES) : whole;
   const plain = typeof body === 'string' ? readErrorText(body) : readErrorBody(body);
-  const words = matched(reread(body, plain.status, plain, caller?.read_error), caller);
+  const words = matched(reread(body, plain.status, plain, provider?.read_error), provider);
   const byWords = words.status === undefined ? faultByMarks(words) : faultOf(words.status, words);
   const fault = words.fault ?? byWords;
   return toError(fault, words, retryAfter({}, words), words.status);
 }
 
 /** The words without credentials, cut to the part that is searched. */
-function matched<Words extends ErrorWords>(words: Words, caller: Caller | undefined): Words {
-  const message = masked(words.message.slice(0, 2 * MATCHED_CHARACTERS), caller);
+function matched<Words extends ErrorWords>(
+  words: Words,
+  provider: ErrorProvider | undefined,
+): Words {
+  const message = masked(words.message.slice(0, 2 * MATCHED_CHARACTERS), provider);
   const marks = words.marks.slice(0, MATCHED_CHARACTERS);
-  const codes = words.codes.map((code) => masked(code, caller));
+  const codes = words.codes.map((code) => masked(code, provider));
   return { ...words, message: message.slice(0, MATCHED_CHARACTERS), marks, codes };
 }
 
@@ -188,10 +191,10 @@ function toError(
   return new UpstreamError(fault, message, retry_after, reasonOf(words, status));
 }
 
-/** Replaces each secret of the caller by `***`. */
-export function masked(text: string, caller: Caller | undefined): string {
+/** Replaces each secret of the provider by `***`. */
+export function masked(text: string, provider: ErrorProvider | undefined): string {
   let result = text;
-  for (const secret of caller ? secretsOf(caller) : []) {
+  for (const secret of provider ? secretsOf(provider) : []) {
     if (secret.length < SECRET_CHARACTERS) continue;
     result = withoutBeginning(result.replaceAll(secret, '***'), secret);
   }
@@ -201,7 +204,7 @@ export function masked(text: string, caller: Caller | undefined): string {
 /**
  * The signing keys, and the header values that may be secrets, without a scheme such as `Bearer`.
  */
-function secretsOf({ headers, signer }: Caller): string[] {
+function secretsOf({ headers, signer }: ErrorProvider): string[] {
   const values = Object.entries(headers)
     .filter(([name]) => !PLAIN_HEADERS.has(name.toLowerCase()))
     .map(([, value]) => value.split(' ').at(-1) ?? value);

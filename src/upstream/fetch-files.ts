@@ -5,7 +5,7 @@ import { AnswerTooLarge, type AnswerRoom } from './answer-body.js';
 import type { Network } from './network-types.js';
 import { readBytes, skipBody } from './upstream-request.js';
 import { followRedirects } from './redirects.js';
-import type { Caller } from './upstream-request.js';
+import type { CallScope } from './upstream-request.js';
 import { NotPublic } from './ssrf-guard.js';
 
 /** A client's URL cannot be fetched. The message is a predicate of it, such as `took too long`. */
@@ -36,7 +36,7 @@ export async function fetchFiles(
   urls: readonly string[],
   limits: FetchLimits,
   network: Network,
-  { signal, room }: Caller,
+  { signal, room }: CallScope,
 ): Promise<Map<string, Buffer>> {
   const stop = new LightAbortController();
   const onAbort = { handleEvent: () => stop.abort(signal.reason) };

@@ -8,7 +8,7 @@ import type { Network } from './network-types.js';
 import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
 
 /** The client of a call. Its signal ends the call, and its memory budget limits the answer. */
-export interface Caller {
+export interface CallScope {
   signal: LightAbortSignal;
   room?: AnswerRoom | undefined;
 }
@@ -41,7 +41,7 @@ export async function requestJson(
   provider: Provider,
   wire: WireRequest,
   limit_bytes: number,
-  { signal, room }: Caller,
+  { signal, room }: CallScope,
 ): Promise<unknown> {
   return readJson(await requestOk(network, provider, wire, signal), limit_bytes, room);
 }

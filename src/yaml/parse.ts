@@ -41,7 +41,7 @@ export function parse(
     if (isExtension(pointer)) return scalar;
     return expand(scalar, context, (wrong) => {
       if (wrong && !isForgiven(wrong, pointer, context)) source.fault(pointer, wrong);
-      source.spoiled.add(pointer);
+      source.invalid_pointers.add(pointer);
       source.unread.add(pointer);
     });
   };

@@ -43,7 +43,7 @@ export class Source {
   /** False if entries are missing because a file that holds them could not be read. */
   complete = true;
   /** The pointers of values that could not be read. They get no further faults. */
-  readonly spoiled = new Set<string>();
+  readonly invalid_pointers = new Set<string>();
   /** The pointers of those that have a variable or a file which is not known. */
   readonly unread = new Set<string>();
   readonly #marks = new Map<string, Mark>();
@@ -122,7 +122,7 @@ export class Source {
   fault(pointer: string, wrong: FaultDetails): void {
     // A variable that is not known says nothing about the key before it.
     const isKnown = wrong.at === 'key' && this.unread.has(pointer);
-    if (this.spoiled.has(pointer) && !isKnown) return;
+    if (this.invalid_pointers.has(pointer) && !isKnown) return;
     this.faultAsWritten(pointer, wrong);
   }
 
@@ -159,7 +159,7 @@ export class Source {
    * Whether a missing key is only misspelt, or in the words of another program, which is reported
    * already. `others` are valid keys that look like it.
    */
-  misspells(pointer: string, key: string, others: readonly string[] = []): boolean {
+  hasMisspelled(pointer: string, key: string, others: readonly string[] = []): boolean {
     const keys = (this.keys(pointer) ?? []).filter((one) => !others.includes(one));
     const isMeant = (other: string): boolean =>
       nearestWord(other, [key]) !== undefined || requiredFor(other).includes(key);

@@ -74,17 +74,17 @@ export class Tree {
     if (!this.#countable(value)) return null;
     if (isAlias(node)) {
       const target = this.#resolve(node);
-      if (!target) this.#source.spoiled.add(pointer);
+      if (!target) this.#source.invalid_pointers.add(pointer);
       return target ? this.#value(target, pointer, key, value) : null;
     }
-    if (isScalar(node) && node.tag === '!include') this.#source.spoiled.add(pointer);
+    if (isScalar(node) && node.tag === '!include') this.#source.invalid_pointers.add(pointer);
     const curly = isScalar(node) && node.type === 'PLAIN' && curlyQuotes(node.source ?? '');
     if (curly) from.faultAt(value, curly);
     if (isScalar(node)) return this.#scalar(node.value, node.source, pointer, mark);
     if (!isMap(node) && !isSeq(node)) return null;
     if (this.#open.has(node)) {
       this.#faultAt(value, 'endless_alias', 'a block cannot hold an alias of itself');
-      this.#source.spoiled.add(pointer);
+      this.#source.invalid_pointers.add(pointer);
       return null;
     }
     this.#open.add(node);
@@ -100,7 +100,7 @@ export class Tree {
     if (typeof data !== 'string') {
       if (data === null || typeof data === 'number' || typeof data === 'boolean') return data;
       this.#faultAt(mark.value, 'bad_tag', `${quote(written)} has a tag that has no meaning here`);
-      this.#source.spoiled.add(pointer);
+      this.#source.invalid_pointers.add(pointer);
       return null;
     }
     if (!data.includes('${')) return data;
@@ -146,7 +146,8 @@ export class Tree {
           entry.whole = [pair.value, ...rests.map((rest) => rest.key)].map(textOf).join(',');
         }
         this.#add(own, entry);
-      } else if (pointer !== undefined && isMap(pair.key)) this.#source.spoiled.add(pointer);
+      } else if (pointer !== undefined && isMap(pair.key))
+        this.#source.invalid_pointers.add(pointer);
     }
     for (const entry of merged) if (!own.has(entry.name)) own.set(entry.name, entry);
     return own.values();
@@ -188,7 +189,7 @@ export class Tree {
       message: `${quote(whole)} is cut at its comma: between { and } a comma ends the value`,
       hint: `write ${meant}`,
     });
-    this.#source.spoiled.add(pointer);
+    this.#source.invalid_pointers.add(pointer);
   }
 
   #reportTooDeep(offset: number): void {

@@ -31,7 +31,7 @@ export function validate<Name extends keyof Shapes>(
   const check = validatorOfShipped(name, 'file');
   let errors = errorsOf(check, source.value);
   // Most files are valid, and copying a long one takes as long as its validation.
-  if (errors.length === 0 && source.spoiled.size === 0) {
+  if (errors.length === 0 && source.invalid_pointers.size === 0) {
     return source.value as PartialLoad<Shapes[Name]>;
   }
   let value = structuredClone(source.value);
@@ -41,7 +41,7 @@ export function validate<Name extends keyof Shapes>(
   for (const { pointer, wrong } of explained) source.fault(pointer, wrong);
   for (const error of errors) value = cut(value, error);
   for (const { pointer } of misplaced(source)) replace(value, pointer, undefined);
-  for (const pointer of source.spoiled) replace(value, pointer, undefined);
+  for (const pointer of source.invalid_pointers) replace(value, pointer, undefined);
   // The types are generated from the schema, and every part that breaks it has been removed.
   return value as PartialLoad<Shapes[Name]>;
 }

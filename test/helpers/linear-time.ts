@@ -1,6 +1,6 @@
 const PARTS = 8;
 /** In linear time a whole costs what its eighths do, in quadratic time eight times as much. */
-const MOST = 4;
+const MAX_MS = 4;
 /** A shorter time says nothing: the compiler and the collector take as much. */
 const LEAST_MS = 50;
 const TRIES = 3;
@@ -19,7 +19,7 @@ export function isLinear(text: string, read: (text: string) => void): boolean {
     const parts_ms = cpu(() => {
       for (let count = 0; count < PARTS; count += 1) read(part);
     });
-    if (whole_ms < MOST * parts_ms) return true;
+    if (whole_ms < MAX_MS * parts_ms) return true;
   }
   return false;
 }

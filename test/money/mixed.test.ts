@@ -25,7 +25,7 @@ import { KINDS, type Kind } from './helpers/mixed-kinds.js';
 const CALLS = Number(process.env['TOLLGATE_TEST_CALLS'] ?? '300');
 const KILLS = 3;
 /** A record that no charge takes along waits a second, and then for a busy process. */
-const MOST_LOST_MS = 5_000;
+const MAX_LOST_MS = 5_000;
 const DEADLINE_MS = 60_000;
 const given = process.env['TOLLGATE_TEST_SEED'];
 const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
@@ -168,7 +168,7 @@ onEachStore(`${CALLS} mixed calls`, (ground) => {
     if (!seen) return false;
     const { cost_nano }: Kind = KINDS[seen.kind];
     const isUnpaid = cost_nano === 0n || seen.kind === 'left in the stream';
-    return isUnpaid && killed_ms - seen.ended_ms < MOST_LOST_MS;
+    return isUnpaid && killed_ms - seen.ended_ms < MAX_LOST_MS;
   }
 });
 

@@ -12,7 +12,7 @@ export function CreditHint(props: {
   if (!account || account.balance_nano > account.held_nano) return null;
   const page = `/operator/accounts/${encodeURIComponent(account.id)}`;
   return (
-    <Notice mood="warn">
+    <Notice colour="warn">
       <strong>
         {account.balance_nano > 0n ? 'All your credit is held.' : 'You have no credit.'}
       </strong>{' '}

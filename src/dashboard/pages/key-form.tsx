@@ -18,10 +18,10 @@ const EXPIRIES = [
 export function KeyForm(props: { state: FormState; models: readonly string[] }): JSX.Element {
   const { values, fault } = props.state;
   const faultOf = (name: string): string | undefined => faultMessage(props.state, name);
-  const isPlaced = fault?.param === 'name' || fault?.param === 'limit';
+  const isAtField = fault?.param === 'name' || fault?.param === 'limit';
   return (
     <form class="stack" method="post" action="/settings/keys">
-      {fault && !isPlaced && <Notice mood="bad">{fault.message}</Notice>}
+      {fault && !isAtField && <Notice colour="bad">{fault.message}</Notice>}
       <NameAndExpiry
         hint="What it is for, such as the program that will use it."
         values={values}

@@ -55,7 +55,7 @@ async function keysBody(
   return (
     <>
       {ctx.query['done'] === 'revoked' && (
-        <Notice mood="good">The key is revoked. Calls with it are refused from now on.</Notice>
+        <Notice colour="good">The key is revoked. Calls with it are refused from now on.</Notice>
       )}
       <CreditHint account={account} visitor={visitor} />
       <Card flush>

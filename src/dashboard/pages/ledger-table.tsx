@@ -79,7 +79,7 @@ const RAISE =
 function Uncollected({ nano }: { nano: bigint }): JSX.Element {
   return (
     <div class="soft" title={RAISE}>
-      <Badge mood="warn">
+      <Badge colour="warn">
         <Money nano={nano} /> uncollected
       </Badge>
     </div>
@@ -97,7 +97,7 @@ function Description(props: { entry: LedgerEntry; requests: string }): JSX.Eleme
   }
   return (
     <>
-      <Badge mood="good">{kind === 'credit' ? 'Credit' : 'Refund'}</Badge>{' '}
+      <Badge colour="good">{kind === 'credit' ? 'Credit' : 'Refund'}</Badge>{' '}
       <span class="soft">{kind === 'credit' ? reference : model}</span>
     </>
   );

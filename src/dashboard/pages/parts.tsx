@@ -36,30 +36,30 @@ export function Ending(props: {
   now_ms: number;
 }): JSX.Element {
   const { revoked_ms, expires_ms } = props.of;
-  if (revoked_ms !== null) return <Badge mood="bad">revoked</Badge>;
+  if (revoked_ms !== null) return <Badge colour="bad">revoked</Badge>;
   if (expires_ms === null) return <>never</>;
-  if (expires_ms <= props.now_ms) return <Badge mood="warn">expired</Badge>;
+  if (expires_ms <= props.now_ms) return <Badge colour="warn">expired</Badge>;
   return <Ago at_ms={expires_ms} now_ms={props.now_ms} />;
 }
 
-export type Mood = 'good' | 'warn' | 'bad';
+export type StatusColour = 'good' | 'warn' | 'bad';
 
 export function Badge(props: {
-  mood?: Mood | undefined;
+  colour?: StatusColour | undefined;
   children: ComponentChildren;
 }): JSX.Element {
-  return <span class={props.mood ? `badge ${props.mood}` : 'badge'}>{props.children}</span>;
+  return <span class={props.colour ? `badge ${props.colour}` : 'badge'}>{props.children}</span>;
 }
 
 /** A notice, which screen readers read at once. */
 export function Notice(props: {
-  mood?: Mood | undefined;
+  colour?: StatusColour | undefined;
   children: ComponentChildren;
 }): JSX.Element {
   return (
     <div
-      class={props.mood ? `notice ${props.mood}` : 'notice'}
-      role={props.mood === 'bad' ? 'alert' : 'status'}
+      class={props.colour ? `notice ${props.colour}` : 'notice'}
+      role={props.colour === 'bad' ? 'alert' : 'status'}
     >
       <div>{props.children}</div>
     </div>
@@ -69,7 +69,7 @@ export function Notice(props: {
 /** The notice beside a secret that is shown once. */
 export function SecretNotice(): JSX.Element {
   return (
-    <Notice mood="warn">
+    <Notice colour="warn">
       <strong>Copy it now.</strong> It is not stored and cannot be shown again.
       <noscript>
         {' '}

@@ -73,7 +73,7 @@ function Playground(props: Choices & { public_url: string }): JSX.Element {
   return (
     <>
       <noscript>
-        <Notice mood="warn">
+        <Notice colour="warn">
           The playground calls models from your browser, for which it needs JavaScript. The{' '}
           <a href="/models">Models</a> page has the same calls for your shell.
         </Notice>

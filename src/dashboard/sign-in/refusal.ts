@@ -10,19 +10,19 @@ import { GatewayError } from '../../core/errors.js';
  * The message of a failed sign-in for the person, and the one for the log. Neither holds a secret.
  */
 export interface Refusal {
-  shown: GatewayError;
+  public_error: GatewayError;
   reason: string;
 }
 
 /** Describes a failed sign-in. `title` is the provider's name for people. */
 export function refusalOf(error: unknown, title: string): Refusal {
-  if (error instanceof GatewayError) return { shown: error, reason: error.code };
-  return { shown: shownFor(error, title), reason: reasonOf(error) };
+  if (error instanceof GatewayError) return { public_error: error, reason: error.code };
+  return { public_error: shownFor(error, title), reason: reasonOf(error) };
 }
 
 /** Describes a provider that fails before the browser is redirected to it. */
 export function unavailable(error: unknown, title: string): Refusal {
-  return { shown: temporaryFailure(title), reason: reasonOf(error) };
+  return { public_error: temporaryFailure(title), reason: reasonOf(error) };
 }
 
 /** The sign-in is not the one that this browser began, or it has expired. */

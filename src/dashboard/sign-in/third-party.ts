@@ -108,9 +108,9 @@ function refuseStranger({ flow, provider }: Party, { email }: Identity): void {
 
 function refuse({ flow, provider }: Party, ctx: DashboardContext, refusal: Refusal): never {
   const { request_id } = ctx.state;
-  const { shown, reason } = refusal;
+  const { public_error, reason } = refusal;
   flow.services.log.warn({ request_id, provider: provider.name, reason }, 'a sign-in failed');
-  throw shown;
+  throw public_error;
 }
 
 function callbackOf({ flow, provider }: Party): string {

@@ -2,7 +2,7 @@ import type { Bill } from '../../billing/bill.js';
 import type { GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import { NO_TOKENS } from '../../core/usage.js';
-import { publicError, shownError } from '../../pipeline/public-error.js';
+import { logPublicError, publicErrorOf } from '../../pipeline/public-error.js';
 import type { Services } from '../../pipeline/services.js';
 import type { RequestNotes } from '../../pipeline/request-notes.js';
 import type { SendContext, Settle } from '../../pipeline/work.js';
@@ -36,15 +36,15 @@ export async function deliverStream(
   const headers = Object.assign(own, STREAM_HEADERS);
   const sink = client.openEvents(headers, keep_alive_ms, limits.client_ms, keep_alive);
   try {
-    const ending = await pipeStream(stream, writer, sink, limits, notes);
-    recordOutcome(ending, stream.upstream.provider.name, notes, services);
-    const bill = await settle(await streamBill(ending, writer, terms));
-    if (ending.how === 'cut') fail(sink, writer, cutError(request_id, ending.error, services));
-    else sink.end(ending.how === 'complete' ? writer.end(bill) : '');
+    const outcome = await pipeStream(stream, writer, sink, limits, notes);
+    recordOutcome(outcome, stream.upstream.provider.name, notes, services);
+    const bill = await settle(await streamBill(outcome, writer, terms));
+    if (outcome.how === 'cut') fail(sink, writer, cutError(request_id, outcome.error, services));
+    else sink.end(outcome.how === 'complete' ? writer.end(bill) : '');
     return bill;
   } catch (error) {
     // The status was sent, so only an event can report that the stream is incomplete.
-    fail(sink, writer, shownError(error));
+    fail(sink, writer, publicErrorOf(error));
     throw error;
   }
 }
@@ -56,14 +56,14 @@ function fail(sink: SseWriter, writer: ChatStreamWriter, error: GatewayError): v
 
 /** Records the outcome of the upstream. If the client disconnected, the upstream did not fail. */
 function recordOutcome(
-  ending: Ending,
+  outcome: StreamOutcome,
   provider: string,
   notes: RequestNotes,
   { health }: Services,
 ): void {
-  if (ending.how === 'cut') {
-    health.failed(provider, ending.error);
-    notes.streamCut(ending.error);
+  if (outcome.how === 'cut') {
+    health.failed(provider, outcome.error);
+    notes.streamCut(outcome.error);
   } else {
     health.answered(provider);
     notes.attemptEnded();
@@ -74,12 +74,16 @@ function recordOutcome(
  * The bill of a stream: all of it if it is complete, and the delivered part, if any, if the
  * upstream cut it. A client that disconnects pays for all that has come, hidden reasoning too.
  */
-async function streamBill(ending: Ending, writer: ChatStreamWriter, terms: Terms): Promise<Bill> {
+async function streamBill(
+  outcome: StreamOutcome,
+  writer: ChatStreamWriter,
+  terms: Terms,
+): Promise<Bill> {
   const texts = writer.texts();
-  if (ending.how === 'cut') return writer.hasSpoken ? estimatedBill(texts, terms) : NO_CHARGE;
-  const { unseen } = ending;
+  if (outcome.how === 'cut') return writer.hasSpoken ? estimatedBill(texts, terms) : NO_CHARGE;
+  const { unseen } = outcome;
   const reported = billFromUsage(writer.usage, [...texts, unseen], terms);
-  if (ending.how === 'complete') return reported ?? estimatedBill(texts, terms, unseen);
+  if (outcome.how === 'complete') return reported ?? estimatedBill(texts, terms, unseen);
   if (!writer.hasSpoken && unseen === '') return NO_CHARGE;
   const estimate = await estimatedBill(texts, terms, unseen);
   // Some upstreams report the usage so far with each event.
@@ -89,14 +93,14 @@ async function streamBill(ending: Ending, writer: ChatStreamWriter, terms: Terms
 
 function cutError(request_id: string, error: unknown, { log }: Services): GatewayError {
   if (error instanceof UpstreamError) return toClientError(error);
-  return publicError(request_id, error, log).shown;
+  return logPublicError(request_id, error, log).public_error;
 }
 
 /**
  * How a stream ended. `disconnected`: the client disconnected, and the rest was not read. `unseen`
  * is the text that came but that the client did not get.
  */
-export type Ending =
+export type StreamOutcome =
   { how: 'complete' | 'disconnected'; unseen: string } | { how: 'cut'; error: unknown };
 
 /** The bytes that are read of a stream after its client has disconnected. */
@@ -117,11 +121,11 @@ export async function pipeStream(
   sink: SseWriter,
   limits: ReadLimits,
   notes?: RequestNotes,
-): Promise<Ending> {
+): Promise<StreamOutcome> {
   const { client, rest, first } = stream;
   let bytes = 0;
   let unseen = '';
-  let hasLeft = false;
+  let hasDisconnected = false;
   const maxBytes = (): number =>
     client.on_disconnect === 'linger' ? limits.linger_bytes : limits.drain_bytes;
   const take = (deltas: readonly ChatDelta[]): Promise<void> | undefined => {
@@ -137,14 +141,14 @@ export async function pipeStream(
     bytes += weight(deltas);
     if (client.on_disconnect !== 'abort') unseen += textIn(deltas);
     if (client.on_disconnect !== 'abort' && bytes <= maxBytes()) return undefined;
-    hasLeft = true;
+    hasDisconnected = true;
     rest.leave();
     return undefined;
   };
   try {
     await take(first);
-    if (!hasLeft) await rest.each(take);
-    return { how: hasLeft ? 'disconnected' : 'complete', unseen };
+    if (!hasDisconnected) await rest.each(take);
+    return { how: hasDisconnected ? 'disconnected' : 'complete', unseen };
   } catch (error) {
     return client.disconnected ? { how: 'disconnected', unseen } : { how: 'cut', error };
   }

@@ -4,7 +4,7 @@ import type { ChatMessage, ContentPart } from '../../schema-types/chat-completio
 import { isHttp } from '../../upstream/client-url.js';
 import { fetchFiles, Unfetchable, type FetchLimits } from '../../upstream/fetch-files.js';
 import type { Network } from '../../upstream/network-types.js';
-import type { Caller } from '../../upstream/upstream-request.js';
+import type { CallScope } from '../../upstream/upstream-request.js';
 
 /** The first field with a URL, and the kind of file that it must lead to. */
 interface Place {
@@ -24,13 +24,13 @@ export async function inlineUrls(
   messages: readonly ChatMessage[],
   limits: FetchLimits & { fetch_urls: number },
   network: Network,
-  caller: Caller,
+  scope: CallScope,
 ): Promise<ChatMessage[]> {
   const places = placesOf(messages);
   const surplus = [...places.values()][limits.fetch_urls];
   if (surplus) throw fieldError(surplus.param, `is one of more than ${limits.fetch_urls} URLs`);
   try {
-    const files = await fetchFiles([...places.keys()], limits, network, caller);
+    const files = await fetchFiles([...places.keys()], limits, network, scope);
     const inline = new Map<string, string>();
     for (const [url, bytes] of files) inline.set(url, dataUrl(bytes, places.get(url)));
     return messages.map((message) => inlined(message, inline));

@@ -10,7 +10,7 @@ import type { Answer, RoutedTask } from '../../pipeline/work.js';
 import type { Task, TaskJob } from '../../store/tasks/task-types.js';
 import { classifyError } from '../../upstream/classify-error.js';
 import { videoOperation } from './codec.js';
-import { gone, poll, upstreamOf } from './poll.js';
+import { missingUpstream, poll, upstreamOf } from './poll.js';
 import { isPassing } from './poll-job.js';
 import { wireOf } from './submit-jobs.js';
 
@@ -40,7 +40,7 @@ export async function cancel(
 export async function dropAll(task: Task, services: Services, by: Actor): Promise<boolean> {
   if (task.status !== 'IN_QUEUE') return false;
   const upstream = upstreamOf(task, services);
-  if (!upstream) throw unreachable(gone());
+  if (!upstream) throw unreachable(missingUpstream());
   const { store, now, configuration } = services;
   const jobs = task.jobs.filter(({ status }) => status === 'IN_QUEUE');
   const dropped = await Promise.allSettled(jobs.map((job) => drop(job, upstream, services)));

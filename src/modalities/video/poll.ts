@@ -11,7 +11,7 @@ import type { Upstream } from '../../core/model.js';
 export function poll(task: Task, services: Services): Promise<Polled> {
   if (task.status !== 'IN_QUEUE' && task.status !== 'IN_PROGRESS') return Promise.resolve({ task });
   const upstream = upstreamOf(task, services);
-  if (!upstream) return Promise.resolve({ task, fault: gone() });
+  if (!upstream) return Promise.resolve({ task, fault: missingUpstream() });
   const inFlight = services.polls.get(task.id);
   if (inFlight) return inFlight;
   const polling = pollOnce(task, upstream, services).finally(() => services.polls.delete(task.id));
@@ -36,7 +36,7 @@ export function upstreamOf(task: Task, { configuration }: Services): Upstream | 
 }
 
 /** The error of a task whose provider is no longer configured. */
-export function gone(): UpstreamError {
+export function missingUpstream(): UpstreamError {
   return new UpstreamError('missing', 'The provider of this task is not configured any more.');
 }
 

@@ -7,7 +7,7 @@ import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
 import { linkTo, type LinkBase } from './links.js';
-import { gone, poll, upstreamOf } from './poll.js';
+import { missingUpstream, poll, upstreamOf } from './poll.js';
 import { videoCost } from './price.js';
 
 const CONTENT_ID_BYTES = 24;
@@ -42,7 +42,7 @@ export async function result(
   const { task, fault } = await poll(routed, services);
   const isUnpaid = task.status === 'COMPLETED' && task.content_id === null;
   // Videos that can no longer be fetched are not charged.
-  const trouble = isUnpaid && !upstreamOf(task, services) ? gone() : fault;
+  const trouble = isUnpaid && !upstreamOf(task, services) ? missingUpstream() : fault;
   if (trouble) throw unknown(trouble);
   let settled = task;
   return {

@@ -1,4 +1,8 @@
-import { CLIENT_LEFT_STATUS, FLAGS, type RequestRecord } from '../../core/request-record.js';
+import {
+  CLIENT_DISCONNECTED_STATUS,
+  FLAGS,
+  type RequestRecord,
+} from '../../core/request-record.js';
 import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import { MAX_NANO } from '../column-values.js';
 
@@ -16,8 +20,8 @@ interface Figure<Value> {
 export const COUNTS: Readonly<Record<string, Figure<number>>> = {
   calls: { sql: '1', of: () => 1 },
   failed: {
-    sql: `case when code is not null and status <> ${CLIENT_LEFT_STATUS} then 1 else 0 end`,
-    of: ({ code, status }) => (code !== null && status !== CLIENT_LEFT_STATUS ? 1 : 0),
+    sql: `case when code is not null and status <> ${CLIENT_DISCONNECTED_STATUS} then 1 else 0 end`,
+    of: ({ code, status }) => (code !== null && status !== CLIENT_DISCONNECTED_STATUS ? 1 : 0),
   },
   estimated: bit(FLAGS.estimated),
   fallbacks: bit(FLAGS.fallback),

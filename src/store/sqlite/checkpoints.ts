@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 
 const EVERY_MS = 1_000;
 /** A log of so many pages is begun anew, for which writers wait some milliseconds. */
-const MOST_PAGES = 16_000;
+const MAX_PAGES = 16_000;
 
 /** The program of the thread: a text, because a thread cannot load TypeScript from source. */
 const PROGRAM = `
@@ -15,7 +15,7 @@ const PROGRAM = `
   const timer = setInterval(() => {
     try {
       const [{ log }] = database.pragma('wal_checkpoint(PASSIVE)');
-      if (log > workerData.most_pages) database.pragma('wal_checkpoint(RESTART)');
+      if (log > workerData.max_pages) database.pragma('wal_checkpoint(RESTART)');
     } catch {
       // The next one tries again. If all fail, a commit makes one, and its error tells.
     }
@@ -53,7 +53,7 @@ export class Checkpoints {
   #begin(): void {
     const { file, onChange, every_ms = EVERY_MS } = this.#options;
     const driver = createRequire(import.meta.url).resolve('better-sqlite3');
-    const workerData = { file, driver, every_ms, most_pages: MOST_PAGES };
+    const workerData = { file, driver, every_ms, max_pages: MAX_PAGES };
     const thread = new Worker(PROGRAM, { eval: true, execArgv: [], workerData });
     this.#thread = thread;
     thread.unref();

@@ -6,7 +6,7 @@ const ROWS = 4_000;
 /** Each is several rows of totals. */
 const GROUPS = 250;
 /** More wait only while the roll-up fails, and it can read the records instead. */
-const MOST_STRETCHES = 50;
+const MAX_STRETCHES = 50;
 
 /** Records that lie together, after the number `from` and up to `to`, with their sums. */
 interface Stretch {
@@ -34,7 +34,7 @@ export class FreshRequests {
     }
     for (const record of records) last.sums.add(record);
     last.to = to;
-    if (this.#stretches.length > MOST_STRETCHES) this.forget();
+    if (this.#stretches.length > MAX_STRETCHES) this.forget();
   }
 
   /** Records were not inserted after all, or not all of them. */

@@ -3,7 +3,7 @@ import { describeInBrowser, visit } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { seedMonth } from '../../helpers/seed-month.js';
 
-const MOST_PIXELS = 48;
+const MAX_PIXELS = 48;
 const SHARE = 0.68;
 
 describeInBrowser('the chart by day', (browser) => {
@@ -28,7 +28,7 @@ describeInBrowser('the chart by day', (browser) => {
         day.locator('.piece').first().boundingBox(),
       ]);
       if (!slot || !bar) throw new Error('There is no bar.');
-      expect(bar.width).to.be.closeTo(Math.min(MOST_PIXELS, SHARE * slot.width), 2);
+      expect(bar.width).to.be.closeTo(Math.min(MAX_PIXELS, SHARE * slot.width), 2);
       expect(bar.x + bar.width / 2).to.be.closeTo(slot.x + slot.width / 2, 1);
     });
   }

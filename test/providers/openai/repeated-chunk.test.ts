@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { echoed, learn, newEcho } from '../../../providers/openai/stream.js';
+import { repeatedText, rememberChunk, newRepeatedChunk } from '../../../providers/openai/stream.js';
 import { chat } from '../../../providers/openai.js';
 import type { ChatCall, ChatDelta } from '../../../src/modalities/chat/codec.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
@@ -23,15 +23,15 @@ const chunk = (content: string, more = {}, delta = {}): string =>
 
 describe('a chunk like the one before', () => {
   it('is not parsed again, and says the same as if it were', () => {
-    const echo = newEcho();
+    const repeated = newRepeatedChunk();
     const read = (data: string): string =>
       (JSON.parse(data) as { choices: [{ delta: { content: string } }] }).choices[0].delta.content;
-    learn(echo, chunk('one'), { index: 1, text: 'one' }, read);
-    expect(echoed(echo, chunk('two 🚂'))).to.equal('two 🚂');
+    rememberChunk(repeated, chunk('one'), { index: 1, text: 'one' }, read);
+    expect(repeatedText(repeated, chunk('two 🚂'))).to.equal('two 🚂');
     for (const other of ['', 'a"b', 'a\\b', 'a\nb', '\u0001']) {
-      expect(echoed(echo, chunk(other)), other).to.equal(undefined);
+      expect(repeatedText(repeated, chunk(other)), other).to.equal(undefined);
     }
-    expect(echoed(echo, chunk('two', { finish_reason: 'stop' }))).to.equal(undefined);
+    expect(repeatedText(repeated, chunk('two', { finish_reason: 'stop' }))).to.equal(undefined);
   });
 
   it('is not taken for its text where the text stands in another place too', () => {

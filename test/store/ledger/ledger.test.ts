@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { chargeOf, dollars, onEachStore, refusal } from '../helpers/ground.js';
 import type { LedgerEntry } from '../../../src/store/ledger/ledger-columns.js';
 
-const MOST = 2n ** 63n - 1n;
+const MAX_NANO = 2n ** 63n - 1n;
 
 onEachStore('the ledger', (ground) => {
   it('credits, and answers the entry', async () => {
@@ -104,7 +104,7 @@ onEachStore('the ledger', (ground) => {
 
   const refused: [string, bigint, RegExp][] = [
     ['nothing', 0n, /cannot be zero/],
-    ['one nano-dollar over the column', MOST, /cannot grow by that much/],
+    ['one nano-dollar over the column', MAX_NANO, /cannot grow by that much/],
     ['more than any column', 2n ** 80n, /cannot grow by that much/],
     ['less than any column', -(2n ** 80n), /cannot be taken away/],
   ];
@@ -124,8 +124,8 @@ onEachStore('the ledger', (ground) => {
   it('keeps the last nano-dollar of a full column', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 1n);
-    await store.credit(id, MOST - 1n, 'all there is');
-    expect((await store.account(id))?.balance_nano).to.equal(MOST);
+    await store.credit(id, MAX_NANO - 1n, 'all there is');
+    expect((await store.account(id))?.balance_nano).to.equal(MAX_NANO);
     expect((await store.verify()).faults).to.deep.equal([]);
   });
 

@@ -109,7 +109,7 @@ async function makeLink(
     narrow: true,
     body: (
       <>
-        <Notice mood="warn">
+        <Notice colour="warn">
           <strong>Copy it now, and send it to that person only.</strong> It works once, within ten
           minutes, and cannot be shown again. Opening it here would sign you in as {name}.
         </Notice>
@@ -151,12 +151,12 @@ export function ActionNotice(props: { done: unknown; account: Account }): JSX.El
   const { balance_nano } = props.account;
   switch (props.done) {
     case 'suspended':
-      return <Notice mood="good">The account is suspended. Its keys are refused.</Notice>;
+      return <Notice colour="good">The account is suspended. Its keys are refused.</Notice>;
     case 'resumed':
-      return <Notice mood="good">The account is resumed. Its keys can call again.</Notice>;
+      return <Notice colour="good">The account is resumed. Its keys can call again.</Notice>;
     case 'refunded':
       return (
-        <Notice mood="good">
+        <Notice colour="good">
           The refund is booked. The balance is {dollarsShown(balance_nano)} now.
         </Notice>
       );

@@ -70,7 +70,7 @@ function About({ account: { id, suspended_ms } }: { account: Account }): JSX.Ele
     <span class="row">
       <code>{id}</code>
       <CopyButton text={id} label="Copy the ID" />
-      {suspended_ms !== null && <Badge mood="bad">suspended</Badge>}
+      {suspended_ms !== null && <Badge colour="bad">suspended</Badge>}
     </span>
   );
 }
@@ -165,11 +165,11 @@ const BODIES: Readonly<Record<Tab, Body>> = {
 };
 
 function Done(props: { done: unknown; balance_nano: bigint }): JSX.Element | null {
-  if (props.done === 'created') return <Notice mood="good">The account is created.</Notice>;
-  if (props.done === 'revoked') return <Notice mood="good">The key is revoked.</Notice>;
+  if (props.done === 'created') return <Notice colour="good">The account is created.</Notice>;
+  if (props.done === 'revoked') return <Notice colour="good">The key is revoked.</Notice>;
   if (props.done !== 'credited') return null;
   return (
-    <Notice mood="good">
+    <Notice colour="good">
       The credit is booked. The balance is {dollarsShown(props.balance_nano)} now.
     </Notice>
   );

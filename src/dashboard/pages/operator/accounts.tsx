@@ -86,7 +86,7 @@ async function show(
   const body = (
     <>
       {typed !== '' && (
-        <Notice mood="warn">
+        <Notice colour="warn">
           There is no account {typed}. {rows.length > 0 && 'These are the next ones by name.'}
         </Notice>
       )}
@@ -202,7 +202,7 @@ function AccountTable(props: { accounts: readonly Account[]; now_ms: number }): 
                 <a href={`${PATH}/${encodeURIComponent(id)}`}>
                   <strong>{name}</strong>
                 </a>{' '}
-                {suspended_ms !== null && <Badge mood="bad">suspended</Badge>}
+                {suspended_ms !== null && <Badge colour="bad">suspended</Badge>}
               </td>
               <td class="soft" data-label="Created">
                 <Ago at_ms={created_ms} now_ms={props.now_ms} />

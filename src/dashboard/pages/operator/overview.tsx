@@ -61,7 +61,7 @@ function Ranges({ chosen }: { chosen: Range }): JSX.Element {
 function Reload({ fault }: { fault: string | undefined }): JSX.Element | null {
   if (fault === undefined) return null;
   return (
-    <Notice mood="bad">
+    <Notice colour="bad">
       The edited configuration could not be loaded; the previous one stays in use. {fault}
     </Notice>
   );
@@ -120,7 +120,7 @@ function LiveFigures({ live }: { live: Live }): JSX.Element {
 function Uncollected({ nano }: { nano: bigint }): JSX.Element {
   if (nano === 0n) return <>all of it collected</>;
   return (
-    <Badge mood="warn">
+    <Badge colour="warn">
       <Money nano={nano} /> uncollected
     </Badge>
   );

@@ -134,8 +134,8 @@ function ProviderRow(props: { provider: ProviderShape; now_ms: number }): JSX.El
 
 function Health({ provider: { answered, failed } }: { provider: ProviderShape }): JSX.Element {
   if (answered + failed === 0) return <Badge>quiet</Badge>;
-  if (failed === 0) return <Badge mood="good">healthy</Badge>;
-  if (answered === 0) return <Badge mood="bad">down</Badge>;
+  if (failed === 0) return <Badge colour="good">healthy</Badge>;
+  if (answered === 0) return <Badge colour="bad">down</Badge>;
   const isTrouble = failed / (answered + failed) > TROUBLE_SHARE;
-  return isTrouble ? <Badge mood="warn">degraded</Badge> : <Badge mood="good">healthy</Badge>;
+  return isTrouble ? <Badge colour="warn">degraded</Badge> : <Badge colour="good">healthy</Badge>;
 }

@@ -79,7 +79,7 @@ async function show(
               'All of it has been refunded.'
             )}
           </p>
-          {state.fault && !isPlaced(state) && <Notice mood="bad">{state.fault.message}</Notice>}
+          {state.fault && !isAtField(state) && <Notice colour="bad">{state.fault.message}</Notice>}
           {left_nano > 0n ? (
             <RefundForm charge={charge} left_nano={left_nano} state={state} />
           ) : (
@@ -97,7 +97,7 @@ async function show(
 }
 
 /** Whether the fault is shown beside its field. */
-function isPlaced({ fault }: FormState): boolean {
+function isAtField({ fault }: FormState): boolean {
   return fault?.param === 'amount' || fault?.param === 'reference';
 }
 

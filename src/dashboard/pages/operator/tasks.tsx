@@ -4,19 +4,19 @@ import type { DashboardContext, DashboardServices, Route } from '../../types.js'
 import { pageOf, readMomentCursor } from '../../views/cursor.js';
 import { sendPage } from '../page.js';
 import { requestPath } from '../requests/scope.js';
-import { Ago, Badge, Card, Empty, Money, type Mood } from '../parts.js';
+import { Ago, Badge, Card, Empty, Money, type StatusColour } from '../parts.js';
 
 const PATH = '/operator/tasks';
 const PAGE = 50;
 /** The filters that operators need. */
 const STATUSES: readonly TaskStatus[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'];
 
-const STATES: Record<TaskStatus, { name: string; mood: Mood | undefined }> = {
-  SUBMITTING: { name: 'submitting', mood: undefined },
-  IN_QUEUE: { name: 'in queue', mood: undefined },
-  IN_PROGRESS: { name: 'in progress', mood: undefined },
-  COMPLETED: { name: 'completed', mood: 'good' },
-  FAILED: { name: 'failed', mood: 'bad' },
+const STATES: Record<TaskStatus, { name: string; colour: StatusColour | undefined }> = {
+  SUBMITTING: { name: 'submitting', colour: undefined },
+  IN_QUEUE: { name: 'in queue', colour: undefined },
+  IN_PROGRESS: { name: 'in progress', colour: undefined },
+  COMPLETED: { name: 'completed', colour: 'good' },
+  FAILED: { name: 'failed', colour: 'bad' },
 };
 
 /** The page with the video tasks of all accounts, newest first. */
@@ -150,7 +150,7 @@ function TaskRow(props: {
 }): JSX.Element {
   const { task, account, isRecorded } = props;
   const model = <strong>{task.model}</strong>;
-  const { name, mood } = STATES[task.status];
+  const { name, colour } = STATES[task.status];
   const { resolution, duration_seconds, sample_count } = task.call;
   return (
     <tr>
@@ -167,7 +167,7 @@ function TaskRow(props: {
         {task.error !== null && <div class="hint fault">{task.error}</div>}
       </td>
       <td class="end">
-        <Badge mood={mood}>{name}</Badge>
+        <Badge colour={colour}>{name}</Badge>
       </td>
       <td class="soft breaks" data-label="Account">
         <a href={`/operator/accounts/${encodeURIComponent(task.account_id)}`}>

@@ -85,7 +85,7 @@ function body(all: readonly ManagementToken[], done: unknown, now_ms: number): J
   return (
     <>
       {done === 'revoked' && (
-        <Notice mood="good">The token is revoked. It is refused from now on.</Notice>
+        <Notice colour="good">The token is revoked. It is refused from now on.</Notice>
       )}
       <Card flush>
         {active.length > 0 ? (

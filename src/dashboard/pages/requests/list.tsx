@@ -94,7 +94,7 @@ async function listBody(ctx: DashboardContext, input: ListInput): Promise<Listed
   const state = isWrong ? 'unread' : Object.keys(query).length > 0 ? 'filtered' : 'all';
   const body = (
     <>
-      {typed !== '' && <Notice mood="warn">There is no request {typed} here.</Notice>}
+      {typed !== '' && <Notice colour="warn">There is no request {typed} here.</Notice>}
       <div class="stack">
         <Spans query={query} scope={scope} now_ms={now()} />
         <Filters {...{ query, wrong, scope, keys, names, services }} />

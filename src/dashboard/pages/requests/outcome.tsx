@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import {
-  CLIENT_LEFT_STATUS,
+  CLIENT_DISCONNECTED_STATUS,
   flagsOf,
   hasFailed,
   type RequestFlag,
@@ -11,10 +11,10 @@ import { Badge } from '../parts.js';
 /** The status of a request, and the code of its error. */
 export function Outcome({ record }: { record: RequestRecord }): JSX.Element {
   const { status, code } = record;
-  if (status === CLIENT_LEFT_STATUS) return <Badge>{status} client left</Badge>;
-  if (!hasFailed(record)) return <Badge mood="good">{status}</Badge>;
+  if (status === CLIENT_DISCONNECTED_STATUS) return <Badge>{status} client left</Badge>;
+  if (!hasFailed(record)) return <Badge colour="good">{status}</Badge>;
   return (
-    <Badge mood={status >= 500 || status < 400 ? 'bad' : 'warn'}>
+    <Badge colour={status >= 500 || status < 400 ? 'bad' : 'warn'}>
       {status} {code}
     </Badge>
   );
@@ -43,10 +43,10 @@ export function Flags({ record }: { record: RequestRecord }): JSX.Element {
   return (
     <>
       {flagsOf(record)
-        .filter((flag) => flag !== 'client_left' || record.status !== CLIENT_LEFT_STATUS)
+        .filter((flag) => flag !== 'client_left' || record.status !== CLIENT_DISCONNECTED_STATUS)
         .map((flag) => (
           <span title={FLAG_WORDS[flag].about}>
-            <Badge mood={flag === 'uncollected' || flag === 'cut' ? 'warn' : undefined}>
+            <Badge colour={flag === 'uncollected' || flag === 'cut' ? 'warn' : undefined}>
               {FLAG_WORDS[flag].name}
             </Badge>{' '}
           </span>

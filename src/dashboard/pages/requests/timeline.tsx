@@ -1,18 +1,18 @@
 import type { JSX } from 'preact';
 import {
-  CLIENT_LEFT_STATUS,
+  CLIENT_DISCONNECTED_STATUS,
   hasFailed,
   isUpstreams,
   type RequestRecord,
   type UpstreamAttempt,
 } from '../../../core/request-record.js';
 import type { Task } from '../../../store/tasks/task-types.js';
-import { Badge, Ago, type Mood } from '../parts.js';
+import { Badge, Ago, type StatusColour } from '../parts.js';
 import { counted, exactDollars, msShown } from '../words.js';
 
 interface Step {
   name: string;
-  mood?: Mood | undefined;
+  colour?: StatusColour | undefined;
   badge?: string | undefined;
   note?: JSX.Element | string | null;
   took_ms?: number;
@@ -35,14 +35,14 @@ export function Timeline(props: Props): JSX.Element {
   return (
     <ol class="timeline">
       {stepsOf(props).map((step) => (
-        <li class={step.mood}>
+        <li class={step.colour}>
           <div class="row">
             <strong>{step.name}</strong>
-            {step.badge !== undefined && <Badge mood={step.mood}>{step.badge}</Badge>}
+            {step.badge !== undefined && <Badge colour={step.colour}>{step.badge}</Badge>}
             {step.took_ms !== undefined && <span class="took soft">{msShown(step.took_ms)}</span>}
           </div>
           {step.note && <p class="soft small">{step.note}</p>}
-          {step.bar && <Bar from={step.bar[0]} to={step.bar[1]} isBad={step.mood === 'bad'} />}
+          {step.bar && <Bar from={step.bar[0]} to={step.bar[1]} isBad={step.colour === 'bad'} />}
         </li>
       ))}
     </ol>
@@ -67,7 +67,7 @@ function Bar({ from, to, isBad }: { from: number; to: number; isBad: boolean }):
 
 function stepsOf({ record, names_upstreams, now_ms, task }: Props): Step[] {
   const { attempts, first_token_ms, auth_ms, read_ms } = record;
-  const key: Step = { name: 'API key', badge: 'accepted', mood: 'good' };
+  const key: Step = { name: 'API key', badge: 'accepted', colour: 'good' };
   const steps: Step[] = [
     { name: 'Came in', note: <Ago at_ms={record.time_ms} now_ms={now_ms} /> },
     { ...key, ...between(record, 0, auth_ms) },
@@ -102,20 +102,20 @@ function between(
 function holdOf(record: RequestRecord, task: Task | undefined): Step[] {
   const { code, attempts, read_ms, hold_ms } = record;
   const hold = { name: 'Hold', ...between(record, read_ms ?? 0, hold_ms) };
-  if (code !== null && UNHELD.has(code)) return [{ ...hold, badge: 'refused', mood: 'bad' }];
+  if (code !== null && UNHELD.has(code)) return [{ ...hold, badge: 'refused', colour: 'bad' }];
   if (task) return [{ ...hold, ...heldBy(task) }];
   if (attempts.length === 0) return [];
   const isPaid = record.cost_nano + record.uncollected_nano > 0n;
-  if (isPaid) return [{ ...hold, badge: 'settled', mood: 'good' }];
+  if (isPaid) return [{ ...hold, badge: 'settled', colour: 'good' }];
   const badge = hold_ms === null ? 'none' : 'none is open';
   return [{ ...hold, badge, note: 'Nothing was charged.' }];
 }
 
 /** The hold of a submission belongs to its task, until the result is fetched or there is none. */
-function heldBy({ hold_nano, charge_nano }: Task): Pick<Step, 'badge' | 'mood' | 'note'> {
+function heldBy({ hold_nano, charge_nano }: Task): Pick<Step, 'badge' | 'colour' | 'note'> {
   if (charge_nano !== null) {
     const note = `${exactDollars(charge_nano)} was charged when the result was fetched.`;
-    return { badge: 'moved to the task', mood: 'good', note };
+    return { badge: 'moved to the task', colour: 'good', note };
   }
   if (hold_nano === 0n) return { badge: 'none is open', note: 'Nothing was charged.' };
   const badge = `${exactDollars(hold_nano)}, moved to the task`;
@@ -132,14 +132,14 @@ function attemptSteps(record: RequestRecord, names_upstreams: boolean): Step[] {
     return {
       name: names_upstreams ? `${attempt.provider} · ${attempt.model}` : `Upstream ${at + 1}`,
       badge: attempt.fault === null ? 'answered' : faultOf(attempt),
-      mood: moodOf(attempt),
+      colour: colourOf(attempt),
       note: attempt.message,
       ...between(record, from_ms, next_ms),
     };
   });
 }
 
-function moodOf({ fault }: UpstreamAttempt): Mood {
+function colourOf({ fault }: UpstreamAttempt): StatusColour {
   if (fault === null) return 'good';
   return isUpstreams(fault) ? 'bad' : 'warn';
 }
@@ -153,10 +153,10 @@ function faultOf({ fault, status, codes }: UpstreamAttempt): string {
   return [fault?.replaceAll('_', ' '), status, codes].filter(Boolean).join(', ');
 }
 
-function ending(record: RequestRecord): Pick<Step, 'badge' | 'mood'> {
+function ending(record: RequestRecord): Pick<Step, 'badge' | 'colour'> {
   const { status, code, attempts } = record;
-  if (status === CLIENT_LEFT_STATUS) return { badge: 'the client left', mood: 'warn' };
-  if (!hasFailed(record)) return { badge: `answered with ${status}`, mood: 'good' };
+  if (status === CLIENT_DISCONNECTED_STATUS) return { badge: 'the client left', colour: 'warn' };
+  if (!hasFailed(record)) return { badge: `answered with ${status}`, colour: 'good' };
   const after = attempts.length > 0 ? ` after ${counted(attempts.length, 'attempt')}` : '';
-  return { badge: `${status} ${code ?? ''}${after}`, mood: 'bad' };
+  return { badge: `${status} ${code ?? ''}${after}`, colour: 'bad' };
 }

@@ -2,7 +2,7 @@ import type { ChatCompletionBody } from '../../../schema-types/chat-completion.j
 import { spendingEndpoint } from '../../../pipeline/spending.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
-import { callWords } from './openai-calls.js';
+import { callFormat } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
 import { repairBody } from './openai-tidy.js';
 import { completionWork } from './openai-tools.js';
@@ -28,7 +28,7 @@ export const chatCompletion: ChatFormat = {
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated, and its type is generated from the schema.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),
-  write: (head, reply, { usage }, work) => completion(head, reply, usage, callWords(work)),
+  write: (head, reply, { usage }, work) => completion(head, reply, usage, callFormat(work)),
   stream: (head, visible, work) =>
-    new ChunkWriter(head, visible, { object: 'text_completion.chunk', calls: callWords(work) }),
+    new ChunkWriter(head, visible, { object: 'text_completion.chunk', calls: callFormat(work) }),
 };

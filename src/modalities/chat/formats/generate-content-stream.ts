@@ -31,7 +31,7 @@ interface Choice {
 }
 
 /** The form of the stream that the client asked for. */
-export interface ContentWords {
+export interface ContentOptions {
   as: 'events' | 'list';
   /** Whether the client asked for the model's thoughts. */
   thoughts: boolean;
@@ -57,15 +57,15 @@ export class ContentWriter extends EventWriter {
   constructor(
     head: AnswerHead,
     visible: VisibleParts,
-    private readonly words: ContentWords,
+    private readonly options: ContentOptions,
   ) {
     super(visible);
     this.#head = headOf(head);
-    this.wire = words.as === 'list' ? LIST : undefined;
+    this.wire = options.as === 'list' ? LIST : undefined;
   }
 
   override get shows_reasoning(): boolean {
-    return this.visible.reasoning && this.words.thoughts;
+    return this.visible.reasoning && this.options.thoughts;
   }
 
   end({ usage }: Bill): string {
@@ -109,7 +109,7 @@ export class ContentWriter extends EventWriter {
     if (content) {
       this.delivered(content, choice.index);
       parts.push(...this.#endCall(choice));
-      if (this.words.unwraps_value) choice.held += content;
+      if (this.options.unwraps_value) choice.held += content;
       else parts.push({ text: content });
     }
     if (this.visible.tools) parts.push(...this.#callsOf(delta, choice));

@@ -10,7 +10,7 @@ import { finishReason } from './openai-answer.js';
 import { sealed } from './sealed-reasoning.js';
 
 /** Writers of the parts that events share with whole answers and errors. */
-export interface MessagesWords {
+export interface MessagesOptions {
   usageOf(usage: Bill['usage']): object;
   errorOf(error: GatewayError): object;
 }
@@ -59,7 +59,7 @@ export class MessagesWriter extends EventWriter {
   constructor(
     private readonly head: object,
     visible: VisibleParts,
-    private readonly words: MessagesWords,
+    private readonly options: MessagesOptions,
   ) {
     super(visible);
   }
@@ -69,13 +69,13 @@ export class MessagesWriter extends EventWriter {
     return (
       this.#begin() +
       this.#close() +
-      namedEvent('message_delta', { delta, usage: this.words.usageOf(usage) }) +
+      namedEvent('message_delta', { delta, usage: this.options.usageOf(usage) }) +
       namedEvent('message_stop', {})
     );
   }
 
   error(error: GatewayError): string {
-    return namedEvent('error', this.words.errorOf(error));
+    return namedEvent('error', this.options.errorOf(error));
   }
 
   protected writeDelta(delta: ChatDelta): string {
@@ -96,7 +96,7 @@ export class MessagesWriter extends EventWriter {
     if (this.#hasBegun) return '';
     this.#hasBegun = true;
     const rest = { content: [], stop_reason: null, stop_sequence: null };
-    const message = { ...this.head, ...rest, usage: this.words.usageOf(NO_TOKENS) };
+    const message = { ...this.head, ...rest, usage: this.options.usageOf(NO_TOKENS) };
     return namedEvent('message_start', { message });
   }
 

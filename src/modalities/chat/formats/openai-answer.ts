@@ -4,7 +4,7 @@ import type { TokenUsage } from '../../../core/usage.js';
 import type { ChatChoice, ChatDelta, ChatReply } from '../codec.js';
 import type { AnswerHead, VisibleParts } from '../call.js';
 import { EventWriter } from './event-writer.js';
-import { TOOL_CALLS, type CallWords } from './openai-calls.js';
+import { TOOL_CALLS, type CallFormat } from './openai-calls.js';
 
 const CONTRACT = new Set(['stop', 'length', 'content_filter']);
 
@@ -43,7 +43,7 @@ export function completion(
   return { id, object: 'text_completion', created, model, choices, usage: usageBody(usage) };
 }
 
-function choiceBody(choice: ChatChoice, calls: CallWords): object {
+function choiceBody(choice: ChatChoice, calls: CallFormat): object {
   const { index, content, tool_calls, reasoning_content, reasoning_details, logprobs } = choice;
   const message: Omit<ChatChoice, 'index' | 'finish_reason' | 'tool_calls'> & {
     role: 'assistant';
@@ -63,7 +63,7 @@ function choiceBody(choice: ChatChoice, calls: CallWords): object {
 
 interface ChoiceState {
   /** Set at the first tool call of the choice. */
-  calls: ReturnType<CallWords['deltas']> | undefined;
+  calls: ReturnType<CallFormat['deltas']> | undefined;
   finish: string | undefined;
 }
 
@@ -75,7 +75,7 @@ function event(data: string): string {
 }
 
 /** The differences between the contract's chunks and OpenAI's. */
-export interface ChunkWords {
+export interface ChunkFormat {
   object: string;
   /** Further fields of the first delta of a choice. */
   opening?: Readonly<Record<string, unknown>>;
@@ -91,7 +91,7 @@ export interface ChunkWords {
   /** Usage is shown with its classes. */
   usage_details?: true;
   /** How tool calls are written; by default as `tool_calls`. */
-  calls?: CallWords;
+  calls?: CallFormat;
 }
 
 /**
@@ -105,20 +105,20 @@ export class ChunkWriter extends EventWriter {
   readonly #tail: string;
   readonly #hasUsage: boolean;
   readonly #usageBody: typeof detailedUsageBody;
-  readonly #calls: CallWords;
+  readonly #calls: CallFormat;
   readonly #refusals: boolean;
   readonly #choices = new Map<number, ChoiceState>();
 
-  constructor({ id, created, model }: AnswerHead, visible: VisibleParts, words: ChunkWords) {
+  constructor({ id, created, model }: AnswerHead, visible: VisibleParts, format: ChunkFormat) {
     super(visible);
-    this.#calls = words.calls ?? TOOL_CALLS;
-    this.#refusals = words.refusals === true;
-    this.#opening = JSON.stringify({ role: 'assistant', ...words.opening });
-    this.#no_logprobs = words.null_logprobs ? '"logprobs":null,' : '';
-    this.#tail = words.usage === 'asked' ? ',"usage":null' : '';
-    this.#hasUsage = words.usage !== 'never';
-    this.#usageBody = words.usage_details ? detailedUsageBody : usageBody;
-    const head = { id, object: words.object, created, model };
+    this.#calls = format.calls ?? TOOL_CALLS;
+    this.#refusals = format.refusals === true;
+    this.#opening = JSON.stringify({ role: 'assistant', ...format.opening });
+    this.#no_logprobs = format.null_logprobs ? '"logprobs":null,' : '';
+    this.#tail = format.usage === 'asked' ? ',"usage":null' : '';
+    this.#hasUsage = format.usage !== 'never';
+    this.#usageBody = format.usage_details ? detailedUsageBody : usageBody;
+    const head = { id, object: format.object, created, model };
     this.#head = `${JSON.stringify(head).slice(0, -1)},"choices":[`;
   }
 

@@ -11,7 +11,7 @@ interface CallDeltas {
 }
 
 /** How tool calls are written for a client: in the form in which it offered its tools. */
-export interface CallWords {
+export interface CallFormat {
   readonly finish_reason: 'tool_calls' | 'function_call';
   /** The fields of a message with these calls. */
   message(calls: readonly ToolCall[]): object;
@@ -20,14 +20,14 @@ export interface CallWords {
 }
 
 /** For functions that were offered as `tools`: their calls stay unchanged. */
-export const TOOL_CALLS: CallWords = {
+export const TOOL_CALLS: CallFormat = {
   finish_reason: 'tool_calls',
   message: (tool_calls) => ({ tool_calls }),
   deltas: () => ({ write: (tool_calls) => ({ tool_calls }), end: () => undefined }),
 };
 
 /** For a client that offered `functions`: it knows only one call per answer. */
-const FUNCTION_CALL: CallWords = {
+const FUNCTION_CALL: CallFormat = {
   finish_reason: 'function_call',
   message: ([call]) => ({ function_call: call?.function }),
   deltas: () => ({
@@ -45,13 +45,13 @@ const FUNCTION_CALL: CallWords = {
 };
 
 /** Chooses how the tool calls of an answer are written. */
-export function callWords({ tools, has_functions }: ChatWork): CallWords {
+export function callFormat({ tools, has_functions }: ChatWork): CallFormat {
   if (has_functions) return FUNCTION_CALL;
   const hasCustom = tools && [...tools.values()].some(({ is_custom }) => is_custom);
-  return hasCustom ? customWords(tools) : TOOL_CALLS;
+  return hasCustom ? customFormat(tools) : TOOL_CALLS;
 }
 
-function customWords(tools: ClientTools): CallWords {
+function customFormat(tools: ClientTools): CallFormat {
   const isCustom = (name: string | undefined): boolean => tools.get(name ?? '')?.is_custom ?? false;
   return {
     ...TOOL_CALLS,

@@ -5,7 +5,7 @@ import { contractModels } from '../../../pipeline/model-list-format.js';
 import type { ChatChoice } from '../codec.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
-import { callWords } from './openai-calls.js';
+import { callFormat } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
 import { repairBody } from './openai-tidy.js';
 import { completionWork } from './openai-tools.js';
@@ -39,7 +39,7 @@ export const openAiChat: ChatFormat = {
   // The body was validated: its schema refines the one from which its type is generated.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),
   write: (head, reply, { usage }, work) => {
-    const answer = completion(head, reply, usage, callWords(work));
+    const answer = completion(head, reply, usage, callFormat(work));
     const { choices } = answer as Contract;
     return {
       ...answer,
@@ -57,7 +57,7 @@ export const openAiChat: ChatFormat = {
       refusals: true,
       usage: work.include_usage ? 'asked' : 'never',
       usage_details: true,
-      calls: callWords(work),
+      calls: callFormat(work),
     }),
 };
 
@@ -66,6 +66,6 @@ function choiceBody(
   choice: ChatChoice | undefined,
 ): object {
   const { content } = message;
-  const said = choice?.is_refusal ? { content: null, refusal: content } : { refusal: null };
-  return { ...rest, message: { ...message, ...said }, logprobs };
+  const texts = choice?.is_refusal ? { content: null, refusal: content } : { refusal: null };
+  return { ...rest, message: { ...message, ...texts }, logprobs };
 }

@@ -8,7 +8,7 @@ import { isRecord } from '../../../lib/is-record.js';
 
 export type Item = { id: string; type: string } & Record<string, unknown>;
 
-export interface Ending {
+export interface ResponseStatus {
   status: 'completed' | 'incomplete';
   incomplete_details: { reason: string } | null;
 }
@@ -46,7 +46,7 @@ export interface ResponseBase {
 export function response(
   { head: { id, created, model, now }, echo }: ResponseBase,
   output: readonly Item[],
-  ending: Ending | { status: 'in_progress' | 'failed' },
+  ending: ResponseStatus | { status: 'in_progress' | 'failed' },
   usage: TokenUsage | null,
 ): Record<string, unknown> {
   return {
@@ -73,7 +73,10 @@ function plain(id: string): string {
   return id.replace(/^chatcmpl-/u, '');
 }
 
-export function endingOf(finish: string | null | undefined, hasToolCalls: boolean): Ending {
+export function responseStatus(
+  finish: string | null | undefined,
+  hasToolCalls: boolean,
+): ResponseStatus {
   const reasons: Record<string, string> = {
     length: 'max_output_tokens',
     content_filter: 'content_filter',
@@ -88,18 +91,18 @@ function textPart(text: string, logprobs: readonly unknown[]): object {
 }
 
 /** What a message says: text, or the refusal of an answer. */
-export interface Words {
+export interface MessageText {
   text: string;
   is_refusal?: boolean | undefined;
   logprobs: readonly unknown[];
 }
 
-export function wordsPart({ text, is_refusal, logprobs }: Words): object {
+export function contentPart({ text, is_refusal, logprobs }: MessageText): object {
   return is_refusal ? { type: 'refusal', refusal: text } : textPart(text, logprobs);
 }
 
-export function messageItem(id: string, words: Words): Item {
-  const content = [wordsPart(words)];
+export function messageItem(id: string, text: MessageText): Item {
+  const content = [contentPart(text)];
   return { id, type: 'message', status: 'completed', role: 'assistant', content };
 }
 
@@ -111,7 +114,10 @@ export function logprobsOf(logprobs: unknown): readonly unknown[] {
 /**
  * The items of an answer with that status: of an incomplete answer, the last item is incomplete.
  */
-export function brokenOff(items: readonly Item[], status: Ending['status']): readonly Item[] {
+export function withLastStatus(
+  items: readonly Item[],
+  status: ResponseStatus['status'],
+): readonly Item[] {
   if (status === 'completed') return items;
   return items.map((item, at) => (at === items.length - 1 ? { ...item, status } : item));
 }

@@ -7,17 +7,17 @@ import type { ChatWork, ClientTools, AnswerHead, VisibleParts } from '../call.js
 import { CustomInput } from './custom-input.js';
 import { EventWriter, namedEvent } from './event-writer.js';
 import {
-  brokenOff,
+  withLastStatus,
   callItem,
-  endingOf,
+  responseStatus,
   itemId,
   logprobsOf,
   messageItem,
   reasoningItem,
   response,
   summaryPart,
-  wordsPart,
-  type Ending,
+  contentPart,
+  type ResponseStatus,
   type Item,
   type ResponseBase,
 } from './responses-items.js';
@@ -63,7 +63,7 @@ export class ResponsesWriter extends EventWriter {
   }
 
   end({ usage }: Bill): string {
-    const ending = endingOf(this.#finish, this.#calls > 0);
+    const ending = responseStatus(this.#finish, this.#calls > 0);
     const events = this.#begin() + this.#close(ending.status);
     const complete = response(this.#base, this.#output, ending, usage);
     return events + this.#event(`response.${ending.status}`, { response: complete });
@@ -117,7 +117,7 @@ export class ResponsesWriter extends EventWriter {
       events += this.#added(item);
       events += this.#inItem('response.content_part.added', {
         content_index: 0,
-        part: wordsPart(open),
+        part: contentPart(open),
       });
     }
     open.text += text;
@@ -214,10 +214,10 @@ export class ResponsesWriter extends EventWriter {
    * Ends the open item. In an incomplete answer a call gets no `done` event: its arguments may be
    * incomplete, and clients run a call as soon as it is done.
    */
-  #close(status: Ending['status'] = 'completed'): string {
+  #close(status: ResponseStatus['status'] = 'completed'): string {
     const open = this.#open;
     if (!open) return '';
-    const [item] = brokenOff([this.#itemOf(open)], status) as [Item];
+    const [item] = withLastStatus([this.#itemOf(open)], status) as [Item];
     const output_index = this.#output.length;
     const isDone = status === 'completed' || open.kind !== 'call';
     const events = isDone
@@ -241,7 +241,7 @@ export class ResponsesWriter extends EventWriter {
       const done = is_refusal
         ? this.#inItem('response.refusal.done', { content_index: 0, refusal: text })
         : this.#inItem('response.output_text.done', { content_index: 0, text, logprobs });
-      const part = wordsPart(open);
+      const part = contentPart(open);
       return done + this.#inItem('response.content_part.done', { content_index: 0, part });
     }
     if (open.kind === 'reasoning') {

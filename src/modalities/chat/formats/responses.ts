@@ -4,9 +4,9 @@ import type { ChatChoice } from '../codec.js';
 import type { AnswerHead, ClientTools } from '../call.js';
 import type { ChatFormat } from './format.js';
 import {
-  brokenOff,
+  withLastStatus,
   callItem,
-  endingOf,
+  responseStatus,
   itemId,
   logprobsOf,
   messageItem,
@@ -43,8 +43,8 @@ export const responses: ChatFormat = {
   read: (body, model) => responsesWork(body as ResponsesBody, model),
   write: (head, reply, { usage }, work) => {
     const [choice] = reply.choices;
-    const ending = endingOf(choice?.finish_reason, Boolean(choice?.tool_calls));
-    const output = brokenOff(itemsOf(head, choice, work.tools), ending.status);
+    const ending = responseStatus(choice?.finish_reason, Boolean(choice?.tool_calls));
+    const output = withLastStatus(itemsOf(head, choice, work.tools), ending.status);
     return response({ head, echo: work.echo }, output, ending, usage);
   },
   stream: (head, visible, work) => new ResponsesWriter(head, visible, work),

@@ -10,7 +10,7 @@ import { dataOf } from '../../../money/helpers/scripted-gateway.js';
 import type { VisibleParts } from '../../../../src/modalities/chat/call.js';
 
 const HEAD = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm"1' };
-const WORDS = { object: 'text_completion.chunk' };
+const FORMAT = { object: 'text_completion.chunk' };
 const ALL: VisibleParts = { choices: 2, tools: true, reasoning: true, logprobs: true };
 const PLAIN: VisibleParts = { choices: 1, tools: false, reasoning: false, logprobs: false };
 
@@ -77,13 +77,13 @@ describe('the OpenAI chunk writer', () => {
   ];
   for (const [name, visible, deltas, expected] of ROWS) {
     it(`frames ${name}`, () => {
-      const choices = frame(new ChunkWriter(HEAD, visible, WORDS), deltas);
+      const choices = frame(new ChunkWriter(HEAD, visible, FORMAT), deltas);
       expect(choices.map(({ delta }) => delta)).to.deep.equal(expected);
     });
   }
 
   it('gives each choice one finish reason, at its end', () => {
-    const framer = new ChunkWriter(HEAD, ALL, WORDS);
+    const framer = new ChunkWriter(HEAD, ALL, FORMAT);
     const choices = frame(framer, [
       { index: 0, tool_calls: [fragment] },
       { index: 0, finish_reason: 'stop' },
@@ -102,14 +102,14 @@ describe('the OpenAI chunk writer', () => {
 
   it('shows log probabilities only where they pass', () => {
     const deltas = [{ index: 0, content: 'a', logprobs: { content: [] } }];
-    expect(frame(new ChunkWriter(HEAD, ALL, WORDS), deltas)[1]?.logprobs).to.deep.equal({
+    expect(frame(new ChunkWriter(HEAD, ALL, FORMAT), deltas)[1]?.logprobs).to.deep.equal({
       content: [],
     });
-    expect(frame(new ChunkWriter(HEAD, PLAIN, WORDS), deltas)[1]).to.not.have.property('logprobs');
+    expect(frame(new ChunkWriter(HEAD, PLAIN, FORMAT), deltas)[1]).to.not.have.property('logprobs');
   });
 
   it('remembers the last usage, also of deltas that nobody is shown', () => {
-    const framer = new ChunkWriter(HEAD, PLAIN, WORDS);
+    const framer = new ChunkWriter(HEAD, PLAIN, FORMAT);
     framer.frame([{ usage: { prompt_tokens: 1 } }, { usage: null }]);
     framer.noteUsage([{ index: 0, content: 'unheard', usage: { prompt_tokens: 2 } }]);
     expect(framer.usage).to.deep.equal({ prompt_tokens: 2 });
@@ -117,7 +117,7 @@ describe('the OpenAI chunk writer', () => {
   });
 
   it('remembers what it has shown, choice by choice', () => {
-    const framer = new ChunkWriter(HEAD, ALL, WORDS);
+    const framer = new ChunkWriter(HEAD, ALL, FORMAT);
     framer.frame([
       { index: 0, content: 'one', reasoning_content: 'hm ' },
       { index: 1, tool_calls: [fragment] },
@@ -129,7 +129,7 @@ describe('the OpenAI chunk writer', () => {
   it('ends with usage and no choices', () => {
     const usage = { prompt_tokens: 9, completion_tokens: 5 };
     const bill = { usage, cost_nano: 0n, estimated: false };
-    const text = new ChunkWriter(HEAD, PLAIN, WORDS).end(bill);
+    const text = new ChunkWriter(HEAD, PLAIN, FORMAT).end(bill);
     const [json = '', done] = dataOf(text);
     expect(done).to.equal('[DONE]');
     expect(JSON.parse(json)).to.deep.equal({
@@ -178,7 +178,7 @@ describe('the details of reasoning', () => {
     return JSON.stringify(completion(HEAD, reply, usage));
   };
   const streamTo = (visible: VisibleParts): string =>
-    new ChunkWriter(HEAD, visible, WORDS).frame([{ index: 0, reasoning_details: details }]);
+    new ChunkWriter(HEAD, visible, FORMAT).frame([{ index: 0, reasoning_details: details }]);
 
   it('are shown where the model shows its reasoning', () => {
     const written = `"reasoning_details":${JSON.stringify(details)}`;
@@ -192,7 +192,7 @@ describe('the details of reasoning', () => {
   });
 
   it('are no text that is paid for, and repeat none', () => {
-    const writer = new ChunkWriter(HEAD, ALL, WORDS);
+    const writer = new ChunkWriter(HEAD, ALL, FORMAT);
     writer.frame([{ index: 0, reasoning_details: details }]);
     expect([writer.hasSpoken, writer.texts()]).to.deep.equal([false, []]);
     const text = [{ type: 'reasoning.text' as const, text: 'Hm' }];
@@ -201,7 +201,7 @@ describe('the details of reasoning', () => {
   });
 
   it('leave the text beside them as it is', () => {
-    const writer = new ChunkWriter(HEAD, ALL, WORDS);
+    const writer = new ChunkWriter(HEAD, ALL, FORMAT);
     const text = writer.frame([{ index: 0, content: 'Hi', reasoning_details: details }]);
     expect(text).to.contain(`"delta":{"content":"Hi","reasoning_details":`);
     expect(writer.texts()).to.deep.equal(['Hi']);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import OpenAI from 'openai';
-import { callWords } from '../../../../src/modalities/chat/formats/openai-calls.js';
+import { callFormat } from '../../../../src/modalities/chat/formats/openai-calls.js';
 import type { ChatWork } from '../../../../src/modalities/chat/call.js';
 import { completionWork } from '../../../../src/modalities/chat/formats/openai-tools.js';
 import type { ChatCompletionBody } from '../../../../src/schema-types/chat-completion.js';
@@ -188,7 +188,7 @@ describe('the calls of custom tools and functions in one stream', () => {
   const work: ChatWork = completionWork(body, modelAt([FREE]));
 
   it('are told apart, and an input is told once it is whole', () => {
-    const deltas = callWords(work).deltas();
+    const deltas = callFormat(work).deltas();
     const fn = (index: number, args: string, name?: string) => ({
       index,
       ...(name !== undefined && { id: `call_${index}`, type: 'function' as const }),

@@ -26,7 +26,7 @@ export interface FormatClient {
 
 type Fields = Record<string, unknown>;
 
-const MOST = 4_000;
+const MAX_LENGTH = 4_000;
 
 function argsOf(text: unknown): unknown {
   return JSON.parse(String(text));
@@ -38,7 +38,7 @@ const chatCompletions: FormatClient = {
   body: (model, { image, hasTools, mustCall, thinks }, stream) => ({
     model,
     stream,
-    max_tokens: MOST,
+    max_tokens: MAX_LENGTH,
     messages: [
       { role: 'system', content: SYSTEM },
       {
@@ -106,7 +106,7 @@ const messages: FormatClient = {
   body: (model, { image, hasTools, mustCall, thinks }, stream) => ({
     model,
     stream,
-    max_tokens: MOST,
+    max_tokens: MAX_LENGTH,
     system: [{ type: 'text', text: SYSTEM }],
     messages: [
       {
@@ -165,7 +165,7 @@ const responses: FormatClient = {
     model,
     stream,
     store: false,
-    max_output_tokens: MOST,
+    max_output_tokens: MAX_LENGTH,
     instructions: SYSTEM,
     input: [
       {
@@ -234,7 +234,7 @@ const gemini: FormatClient = {
     ...(hasTools && { tools: [{ functionDeclarations: [TOOL] }] }),
     ...(mustCall && { toolConfig: { functionCallingConfig: { mode: 'ANY' } } }),
     generationConfig: {
-      maxOutputTokens: MOST,
+      maxOutputTokens: MAX_LENGTH,
       ...(thinks && { thinkingConfig: { includeThoughts: true, thinkingBudget: 2_048 } }),
     },
   }),
