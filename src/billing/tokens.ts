@@ -13,8 +13,13 @@ const TURN_MS = 4;
  */
 const LONG_RUN = /\S{65,}|\s{65,}/gu;
 const RUN_SLICE = /[\s\S]{1,64}/gu;
-/** The bytes of the longest token of the vocabulary, a run of spaces. */
+/** The bytes of the longest token of any known vocabulary, a run of spaces. */
 const LONGEST_TOKEN_BYTES = 128;
+
+/** The fewest tokens that a text of so many bytes can have. */
+export function leastTokens(bytes: number): number {
+  return Math.ceil(bytes / LONGEST_TOKEN_BYTES);
+}
 
 let encoder: Promise<Encode> | undefined;
 
@@ -42,7 +47,7 @@ export async function countTokens(text: string): Promise<number> {
   }
   const bytes = Buffer.byteLength(text);
   const about = Math.ceil((tokens * text.length) / characters);
-  return Math.min(bytes, Math.max(about, Math.ceil(bytes / LONGEST_TOKEN_BYTES)));
+  return Math.min(bytes, Math.max(about, leastTokens(bytes)));
 }
 
 async function loadEncoder(): Promise<Encode> {

@@ -31,6 +31,7 @@ import { messagesCount } from './formats/messages-count.js';
 import { largestLimit, leastLimit, withLimit } from './fit.js';
 import { inlineUrls } from './inline-urls.js';
 import { readChat } from './manifest.js';
+import { refuseTooLong } from './prompt-length.js';
 import { probeChat } from './probe.js';
 import { sampleBill } from './sample-bill.js';
 import { chat as sendChat, fieldsLeftOut, visiblePartsOf } from './send.js';
@@ -218,7 +219,9 @@ export const chat: Modality = {
   plan: ({ format: name, body, headers = {} }, model) => {
     const format = FORMATS.find((one) => one.name === name);
     if (!format) throw new Error(`No chat format is called ${name}.`);
-    return new PlannedChat(format, format.read(body, model, headers), model);
+    const work = format.read(body, model, headers);
+    if (!format.only_counts) refuseTooLong(work, model);
+    return new PlannedChat(format, work, model);
   },
   example: sampleBill,
   defaults: chatDefaults,

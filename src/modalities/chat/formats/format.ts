@@ -46,6 +46,8 @@ export interface ChatStreamWriter {
 
 /** A client format of the chat modality. */
 export interface ChatFormat extends RequestFormat {
+  /** Set if its prompts are counted, and not sent. */
+  readonly only_counts?: true;
   /** The field that limits the tokens of an answer; by default that of chat completions. */
   readonly limit?: string;
   /**

@@ -43,6 +43,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
     reasoning_effort: 'generationConfig.thinkingConfig',
     thinking: 'generationConfig.thinkingConfig',
     tools: 'tools',
+    messages: 'contents',
     n: 'generationConfig.candidateCount',
     max_tokens: 'generationConfig.maxOutputTokens',
     tool_choice: 'toolConfig',

@@ -24,6 +24,7 @@ export const streamGenerateContent = contentFormat(
 export const countContentTokens: ChatFormat = {
   ...generateContent,
   name: 'count-content-tokens',
+  only_counts: true,
   endpoint: countingEndpoint('count-content-tokens', 'POST /v1beta/models/{model}:countTokens'),
   description: {
     summary: "Count the tokens of a prompt, in Gemini's format",

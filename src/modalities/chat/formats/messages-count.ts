@@ -7,6 +7,7 @@ import { messages } from './messages.js';
 export const messagesCount: ChatFormat = {
   ...messages,
   name: 'messages-count',
+  only_counts: true,
   // The output limit does not matter for counting, and may be above the model's.
   read: (body, model, headers) => {
     const { max_tokens: _, ...prompt } = body as MessagesBody;

@@ -52,6 +52,7 @@ const LOGPROBS = 'message.output_text.logprobs';
 /** Maps names of fields in chat completions to this API's, for errors and ignored fields. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['max_tokens', 'max_output_tokens'],
+  ['messages', 'input'],
   ['reasoning_effort', 'reasoning.effort'],
   ['response_format', 'text.format'],
   ['verbosity', 'text.verbosity'],

@@ -1,6 +1,7 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
 import type { Bill } from '../../../billing/bill.js';
 import { dropNulls } from '../../../lib/drop-nulls.js';
+import { leastTokens } from '../../../billing/tokens.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
@@ -62,8 +63,6 @@ export const openAiEmbeddings = spendingEndpoint(
 
 /** The most inputs of one request. */
 const MAX_INPUTS = 2_048;
-/** The bytes of the longest token of any known vocabulary. */
-const MAX_TOKEN_BYTES = 128;
 
 /** Fields that the gateway reads itself: neither passed through nor reported as ignored. */
 const OWN = new Set(['model', 'input', 'dimensions', 'encoding_format']);
@@ -101,9 +100,7 @@ function inputsOf(input: EmbeddingBody['input']): readonly EmbeddingInput[] {
 function checkInput(input: EmbeddingInput, param: string, { id, limits }: Model): void {
   if (input.length === 0) refuseField(param, 'must not be empty');
   const min_tokens =
-    typeof input === 'string'
-      ? Math.ceil(Buffer.byteLength(input) / MAX_TOKEN_BYTES)
-      : input.length;
+    typeof input === 'string' ? leastTokens(Buffer.byteLength(input)) : input.length;
   if (limits.context === undefined || min_tokens <= limits.context) return;
   const message = `${param} has more than the ${limits.context} tokens that ${id} takes.`;
   throw new GatewayError('context_length_exceeded', message, { param });
