@@ -28,7 +28,7 @@ export function accountCommand(): Command {
   )
     .argument('<name>', 'a name that no other account has')
     .option('--credit <dollars>', 'its opening credit', '0')
-    .option('--json', 'print one JSON document')
+    .option('--json', 'print {"id","name","balance"}')
     .action(acting(createAccount));
   const list = paged(command('list', 'show the accounts', 'tollgate account list --json'))
     .option('--json', 'print one JSON document')
@@ -57,9 +57,9 @@ async function createAccount(name: string, options: CreateOptions): Promise<void
     (store) => store.createAccount(name, credit, cliActor()),
     { creates: true },
   );
-  const shape = accountShape(account);
-  if (options.json) return printJson(shape);
-  printLine(`Made the account ${shape.name} (${shape.id}) with ${priceTag(shape.balance)}.`);
+  const { id, balance } = accountShape(account);
+  if (options.json) return printJson({ id, name: account.name, balance });
+  printLine(`Made the account ${account.name} (${id}) with ${priceTag(balance)}.`);
 }
 
 async function listAccounts({ config, json, ...typed }: ListOptions): Promise<void> {

@@ -34,7 +34,7 @@ async function audit({ config, account, json, ...typed }: Options): Promise<void
     const only =
       account === undefined ? {} : { account_id: (await accountCalled(store, account)).id };
     const entries = await store.audit.list({ ...only, ...since, limit });
-    if (json) return printJson(entries.map(auditShape));
+    if (json) return printJson(entries.map((entry) => row(entry, entry.account_id)));
     const names = namesOf(store);
     const rows = entries.map(async (entry) => {
       return row(entry, entry.account_id && (await names.account(entry.account_id)));
@@ -44,7 +44,16 @@ async function audit({ config, account, json, ...typed }: Options): Promise<void
 }
 
 function row(entry: AuditEntry, account: string | null) {
-  const { id, time, actor, action, subject, before, after, request_id } = auditShape(entry);
+  const {
+    id,
+    time,
+    actor,
+    action,
+    subject,
+    before,
+    after,
+    request_id: request,
+  } = auditShape(entry);
   const by = actor.name ?? actor.id;
-  return { id, time, actor: actor.kind, by, action, subject, account, before, after, request_id };
+  return { id, time, actor: actor.kind, by, action, subject, account, before, after, request };
 }

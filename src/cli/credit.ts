@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { accountShape, entryShape } from '../dashboard/views/shapes.js';
+import { accountShape } from '../dashboard/views/shapes.js';
 import { formatDollars } from '../lib/money.js';
 import { cliActor } from './actor.js';
 import { acting, command, withConfig } from './command.js';
@@ -38,10 +38,11 @@ async function credit(name: string, amount: string, options: Options): Promise<v
     const reference = options.reference ?? randomUUID();
     const began_ms = Date.now();
     const entry = await store.credit(account.id, amount_nano, reference, cliActor());
-    const after = accountShape(await accountCalled(store, account.id));
-    if (options.json) return printJson({ entry: entryShape(entry), account: after });
-    const sentence = creditSentence(entry, after.name, began_ms);
-    printLine(`${sentence}: the balance is ${priceTag(after.balance)}.`);
+    const { id, name: called, balance } = accountShape(await accountCalled(store, account.id));
+    const credited = formatDollars(entry.amount_nano);
+    if (options.json) return printJson({ account: id, reference, amount: credited, balance });
+    const sentence = creditSentence(entry, called, began_ms);
+    printLine(`${sentence}: the balance is ${priceTag(balance)}.`);
   });
 }
 

@@ -25,7 +25,7 @@ export function keyCommand(): Command {
     .option('--expires <time>', 'refuse it after such a time, as in 12h or 30d')
     .option('--model <model>', 'let it use this model alone; may be repeated', repeated)
     .option('--limit <dollars>', 'let it spend so much in all')
-    .option('--json', 'print one JSON document')
+    .option('--json', 'print {"id","name","secret"}')
     .action(acting(createKey));
   const list = paged(command('list', 'show the keys of an account', 'tollgate key list alice'))
     .argument('<account>', 'its name or id')
@@ -47,7 +47,7 @@ async function createKey(
   await withStore(options.config, async (store) => {
     const account = await accountCalled(store, name);
     const { key, secret } = await store.createKey(account.id, options.name, terms, cliActor());
-    if (options.json) return printJson({ ...keyShape(key), secret });
+    if (options.json) return printJson({ id: key.id, name: key.name, secret });
     printLine(`Made the key ${key.id} for ${account.name}. Its secret, shown this once:`);
     printLine(secret);
     for (const sentence of termSentences(key)) printLine(sentence);
@@ -75,7 +75,7 @@ async function revokeKey(id: string, { config, json }: Options): Promise<void> {
       const all = '"tollgate key list ACCOUNT" shows them';
       throw new UsageError(`there is no active key "${id}"; ${all}`);
     }
-    if (json) return printJson(keyShape(key));
+    if (json) return printJson({ id, revoked });
     printLine(`Revoked ${id} (${key.name}): it is refused from now on.`);
   });
 }

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { entryShape } from '../dashboard/views/shapes.js';
+import { formatDollars } from '../lib/money.js';
 import type { Store } from '../store/store-types.js';
 import { acting, command, withConfig } from './command.js';
 import { paged, pageOf, type Page, type PageOptions } from './listing.js';
-import { printJson } from './print.js';
+import { printJson, time } from './print.js';
 import { printRows } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
-import type { LedgerEntry } from '../store/ledger/ledger-columns.js';
+import { usageOf, type LedgerEntry } from '../store/ledger/ledger-columns.js';
 
 const PAGE = 1_000;
 const EXAMPLE = 'tollgate ledger alice --since 3d';
@@ -29,7 +29,7 @@ async function ledger(
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
     const entries = await newestEntries(store, account.id, page);
-    if (json) return printJson(entries.map(shape));
+    if (json) return printJson(entries.map(view));
     const keys = await store.keys(account.id);
     const names = new Map(keys.map(({ id, name: key_name }) => [id, key_name]));
     const rows = entries.map((entry) => row(entry, names));
@@ -54,26 +54,34 @@ async function newestEntries(
   return found.slice(0, limit).reverse();
 }
 
-/** As the management API has it, with the provider. */
-function shape(entry: LedgerEntry) {
-  return { ...entryShape(entry), provider: entry.provider };
+/** All that is known of an entry, for programs. Dollars are decimal strings. */
+function view(entry: LedgerEntry) {
+  return {
+    id: entry.id,
+    time: time(entry.created_ms),
+    kind: entry.kind,
+    amount: formatDollars(entry.amount_nano),
+    model: entry.model,
+    provider: entry.provider,
+    usage: usageOf(entry),
+    estimated: entry.estimated,
+    uncollected: formatDollars(entry.uncollected_nano),
+    key: entry.key_id,
+    reference: entry.reference,
+    refund_of: entry.refund_of,
+  };
 }
 
+/** An entry as a row of a table, which needs no columns for what most entries do not have. */
 function row(entry: LedgerEntry, key_names: ReadonlyMap<string, string>) {
-  const { id, created, kind, amount, model, usage, key, ...rest } = entryShape(entry);
+  const { estimated, uncollected, key, reference, refund_of, ...rest } = view(entry);
   return {
-    id,
-    created,
-    kind,
-    amount,
-    model,
-    provider: entry.provider,
-    usage,
-    estimated: rest.estimated || null,
-    uncollected: entry.uncollected_nano > 0n ? rest.uncollected : null,
+    ...rest,
+    estimated: estimated || null,
+    uncollected: entry.uncollected_nano > 0n ? uncollected : null,
     key_name: key === null ? null : (key_names.get(key) ?? null),
     key,
-    reference: rest.reference,
-    refund_of: rest.refund_of,
+    reference,
+    refund_of,
   };
 }

@@ -1,5 +1,5 @@
-import type { RequestRecord } from '../core/request-record.js';
-import { requestShape } from '../dashboard/views/request-shapes.js';
+import { flagsOf, type RequestRecord } from '../core/request-record.js';
+import { TOKEN_CLASSES } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
 import { time } from './print.js';
 
@@ -9,7 +9,7 @@ export function recordRow(record: RequestRecord, account: string) {
     time: time(record.time_ms),
     status: record.status,
     model: record.model,
-    provider: record.provider,
+    upstream: record.provider,
     in: record.prompt_tokens,
     out: record.completion_tokens,
     took_ms: Math.round(record.took_ms),
@@ -20,8 +20,35 @@ export function recordRow(record: RequestRecord, account: string) {
   };
 }
 
-/** A record as the management API shows it to operators, with the times of its stages. */
+/** All that is known of a request, for programs. Dollars are decimal strings. */
 export function recordView(record: RequestRecord) {
-  const { auth_ms, read_ms, hold_ms } = record;
-  return { ...requestShape(record, true), auth_ms, read_ms, hold_ms };
+  const { attempts, units, auth_ms, read_ms, hold_ms, first_token_ms, took_ms, own_ms } = record;
+  const classes = TOKEN_CLASSES.map((name) => [name, record[name]] as const);
+  return {
+    id: record.id,
+    time: time(record.time_ms),
+    account: record.account_id,
+    key: record.key_id,
+    endpoint: record.endpoint,
+    model: record.model,
+    upstream: record.provider,
+    upstream_model: record.upstream_model,
+    status: record.status,
+    code: record.code,
+    streamed: record.streamed,
+    prompt_tokens: record.prompt_tokens,
+    completion_tokens: record.completion_tokens,
+    ...Object.fromEntries(classes.filter(([, tokens]) => tokens !== null)),
+    units,
+    auth_ms,
+    read_ms,
+    hold_ms,
+    first_token_ms,
+    took_ms,
+    own_ms,
+    cost: formatDollars(record.cost_nano),
+    uncollected: formatDollars(record.uncollected_nano),
+    flags: flagsOf(record),
+    attempts,
+  };
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { chargedTaskOf } from '../billing/charged-task.js';
-import { accountShape, entryShape } from '../dashboard/views/shapes.js';
+import { accountShape } from '../dashboard/views/shapes.js';
 import { formatDollars } from '../lib/money.js';
 import { NoCharge } from '../store/store-error.js';
 import type { Store } from '../store/store-types.js';
@@ -46,8 +46,11 @@ async function refund(request_id: string, options: Options): Promise<void> {
     const began_ms = Date.now();
     const entry = await refundOrThrow(store, terms);
     const account = accountShape(await accountCalled(store, entry.account_id));
-    if (options.json) return printJson({ entry: entryShape(entry), account });
     const given = formatDollars(entry.amount_nano);
+    if (options.json) {
+      const { id, balance } = account;
+      return printJson({ account: id, reference: entry.reference, amount: given, balance });
+    }
     const sentence =
       entry.created_ms < began_ms
         ? `The reference "${entry.reference}" has refunded ${priceTag(given)} before`

@@ -58,7 +58,7 @@ type Figures = Awaited<ReturnType<typeof figuresOf>>;
 
 /** The figures are null where the store does not answer. */
 async function inStore(config: string, now_ms: number) {
-  const none = { holds: null, providers: null, requests: null } satisfies Record<
+  const none = { holds: null, upstreams: null, requests: null } satisfies Record<
     keyof Figures,
     null
   >;
@@ -76,13 +76,13 @@ async function figuresOf(store: Store, now_ms: number) {
   const { count, amount_nano } = await store.openHolds();
   return {
     holds: { count, amount: formatDollars(amount_nano) },
-    providers: await providersOf(store),
+    upstreams: await upstreamsOf(store),
     requests: await requestsOf(store, now_ms),
   };
 }
 
 /** The calls of the last minutes, summed over all processes that live. */
-async function providersOf(store: Store) {
+async function upstreamsOf(store: Store) {
   const { mergedReports } = await import('../telemetry/provider-health.js');
   return Object.entries(mergedReports(await store.notes())).map(([name, one]) => ({
     name,
@@ -91,7 +91,7 @@ async function providersOf(store: Store) {
     failed: one.failed,
     last_success: time(one.last_success_ms),
     last_failure: one.last_failure && {
-      at: time(one.last_failure.at_ms),
+      time: time(one.last_failure.at_ms),
       fault: one.last_failure.fault,
       message: one.last_failure.message,
     },

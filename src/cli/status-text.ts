@@ -6,7 +6,7 @@ const NAME_COLUMN = 14;
 
 /** The lines of `tollgate status` for people. */
 export function statusText(report: StatusReport): string[] {
-  const { configuration, store, holds, providers, requests, waiting_charges } = report;
+  const { configuration, store, holds, upstreams, requests, waiting_charges } = report;
   const lines = [
     line('serving', servingText(report)),
     line('configuration', configurationText(configuration)),
@@ -18,7 +18,7 @@ export function statusText(report: StatusReport): string[] {
   }
   lines.push(line('backlog', `${counted(waiting_charges, 'charge')} waiting for the store`));
   if (requests) lines.push(line('requests', requestsText(requests)));
-  for (const one of providers ?? []) lines.push(line(`  ${one.name}`, providerText(one)));
+  for (const one of upstreams ?? []) lines.push(line(`  ${one.name}`, upstreamText(one)));
   return lines;
 }
 
@@ -46,10 +46,10 @@ function requestsText(requests: NonNullable<StatusReport['requests']>): string {
   return `${count} since ${since?.slice(11, 16)} UTC, ${failed} failed${share}${slow}`;
 }
 
-function providerText(provider: NonNullable<StatusReport['providers']>[number]): string {
-  const { answered, refused, failed, last_failure } = provider;
+function upstreamText(upstream: NonNullable<StatusReport['upstreams']>[number]): string {
+  const { answered, refused, failed, last_failure } = upstream;
   const counts = `${answered} answered, ${refused} refused, ${failed} failed in 5 minutes`;
   if (!last_failure) return counts;
-  const { at, fault, message } = last_failure;
-  return `${counts}; last failure at ${at?.slice(11, 19)} UTC, ${fault}: ${message}`;
+  const { time, fault, message } = last_failure;
+  return `${counts}; last failure at ${time?.slice(11, 19)} UTC, ${fault}: ${message}`;
 }

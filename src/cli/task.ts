@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { taskShape } from '../dashboard/views/shapes.js';
 import { formatDollars } from '../lib/money.js';
 import type { Task } from '../store/tasks/task-types.js';
 import { acting, command, group, UsageError } from './command.js';
@@ -37,7 +36,7 @@ async function listTasks({ config, account, json, ...typed }: ListOptions): Prom
     const account_id = account === undefined ? {} : { account_id: await idOf(store, account) };
     const tasks = await store.tasks.list({ ...account_id, limit });
     const wanted = tasks.filter(({ created_ms }) => created_ms >= since_ms);
-    if (json) return printJson(wanted.map(taskShape));
+    if (json) return printJson(wanted.map((task) => row(task, task.account_id)));
     const names = namesOf(store);
     const rows = wanted.map(async (task) => row(task, await names.account(task.account_id)));
     printRows(await Promise.all(rows), false, 'There is no task.');
@@ -68,19 +67,33 @@ async function showTask(
 }
 
 function row(task: Task, account: string) {
-  const { id, status, model, provider, held, charge, created, error } = taskShape(task);
-  return { id, status, model, provider, held, charge, created, account, error };
+  return {
+    id: task.id,
+    status: task.status,
+    model: task.model,
+    provider: task.provider,
+    hold: formatDollars(task.hold_nano),
+    charge: task.charge_nano === null ? null : formatDollars(task.charge_nano),
+    created: time(task.created_ms),
+    account,
+    error: task.error,
+  };
 }
 
-/** A task as the management API has it, with all that is known beyond that. */
 function details(task: Task) {
+  const { error, ...rest } = row(task, task.account_id);
   return {
-    ...taskShape(task),
+    ...rest,
+    key: task.key_id,
+    upstream_model: task.upstream_model,
     price: formatDollars(task.price_nano),
+    videos: task.videos,
     content_id: task.content_id,
+    updated: time(task.updated_ms),
     polled: time(task.polled_ms === 0 ? null : task.polled_ms),
     due: time(task.due_ms),
     call: task.call,
     jobs: task.jobs,
+    error,
   };
 }

@@ -30,7 +30,7 @@ export function tokenCommand(): Command {
     .argument('<name>', 'which program it is for')
     .requiredOption('--scope <scopes>', 'what it may do, by commas', gatherScopes)
     .option('--expires <time>', 'refuse it after such a time, as in 12h or 90d')
-    .option('--json', 'print one JSON document')
+    .option('--json', 'print {"id","name","secret"}')
     .addHelpText('after', scopeHelp())
     .action(acting(createToken));
   const list = command('list', 'show every token', 'tollgate token list')
@@ -70,7 +70,7 @@ async function createToken(
   const create = async (store: Store): Promise<void> => {
     const terms = { name, scopes, ...expires_ms };
     const { token, secret } = await store.tokens.create(terms, cliActor());
-    if (json) return printJson({ ...row(token), secret });
+    if (json) return printJson({ id: token.id, name: token.name, secret });
     printLine(`Made the token ${token.id}. Its secret, shown this once:`);
     printLine(secret);
     printLine(`Its scopes are ${token.scopes.join(', ')}.`);
@@ -92,7 +92,7 @@ async function revokeToken(id: string, { config, json }: Options): Promise<void>
     if (!token) {
       throw new UsageError(`there is no active token "${id}"; "tollgate token list" shows all`);
     }
-    if (json) return printJson(row(token));
+    if (json) return printJson({ id, revoked });
     printLine(`Revoked ${id} (${token.name}): it is refused from now on.`);
   });
 }

@@ -124,12 +124,11 @@ async function headOf(
 
 function figures(row: TotalsRow) {
   return {
-    calls: row.calls,
+    requests: row.calls,
     failed: row.failed,
     prompt_tokens: row.prompt_tokens,
     completion_tokens: row.completion_tokens,
-    // Before refunds; what the management API calls cost is after them.
-    charged: formatDollars(row.cost_nano),
+    cost: formatDollars(row.cost_nano),
     uncollected: formatDollars(row.uncollected_nano),
   };
 }
@@ -143,5 +142,5 @@ function sumOf(totals: readonly TotalsRow[]): string {
   const calls = totals.reduce((sum, one) => sum + one.calls, 0);
   const cost_nano = totals.reduce((sum, one) => sum + one.cost_nano, 0n);
   const charged = priceTag(formatDollars(cost_nano));
-  return `${counted(calls, 'call')}, ${charged} charged, before refunds.`;
+  return `${counted(calls, 'request')}, ${charged} charged, before refunds.`;
 }

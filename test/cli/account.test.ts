@@ -6,7 +6,7 @@ import { makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.j
 
 interface Entry {
   id: number;
-  created: string;
+  time: string;
   kind: string;
   amount: string;
   model: string | null;
@@ -38,7 +38,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
 
   it('make an account, credit it, make a key and show the charge of an answer', async () => {
     const account = await place.json<{ id: string }>('account', 'create', 'bob', '--credit', '0.5');
-    expect(account).to.include({ name: 'bob', balance: '0.50', held: '0.00', suspended: null });
+    expect(account).to.deep.equal({ id: account.id, name: 'bob', balance: '0.50' });
 
     const key = await place.json<{ id: string; secret: string }>(
       'key',
@@ -47,7 +47,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
       '--name',
       "bob's laptop",
     );
-    expect(key).to.include({ name: "bob's laptop", last_used: null, revoked: null });
+    expect(key).to.deep.equal({ id: key.id, name: "bob's laptop", secret: key.secret });
     expect(key.secret).to.match(/^tg-[0-9A-Za-z]{20,}$/u);
 
     const at = { url, secret: key.secret };
@@ -56,7 +56,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
     const [credit, charge, ...others] = await place.json<Entry[]>('ledger', 'bob');
     expect(others).to.deep.equal([]);
     expect(credit).to.include({ kind: 'credit', amount: '0.50', model: null, estimated: false });
-    expect(charge?.created).to.match(MOMENT);
+    expect(charge?.time).to.match(MOMENT);
     const { total_tokens, ...tokens } = usage;
     const cost = (total_tokens / 1_000_000).toFixed(6).replace(/(\.\d\d.*?)0+$/u, '$1');
     expect(charge).to.deep.include({
@@ -76,9 +76,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
     expect(keys[0]).to.include({ id: key.id, name: "bob's laptop", revoked: null });
     expect(keys[0]?.last_used).to.match(MOMENT);
 
-    const revoked = await place.json<{ revoked: string }>('key', 'revoke', key.id);
-    expect(revoked).to.include({ id: key.id, name: "bob's laptop" });
-    expect(revoked.revoked).to.match(MOMENT);
+    expect(await place.json('key', 'revoke', key.id)).to.deep.equal({ id: key.id, revoked: true });
     expect((await chat(at, { model: 'sim', messages })).status).to.equal(401);
     const again = await place.tollgate('key', 'revoke', key.id);
     expect(again).to.include({ status: 1, stdout: '' });
@@ -93,9 +91,8 @@ describe('accounts, keys and money on the command line, beside a running gateway
   it('credit once for one reference, for an account by name or by id', async () => {
     const [{ id } = { id: '' }] = await place.json<{ id: string }[]>('account', 'list');
     const credit = ['credit', 'alice', '5', '--reference', 'invoice-1'];
-    const done = await place.json<{ entry: Entry; account: object }>(...credit);
-    expect(done.entry).to.include({ reference: 'invoice-1', amount: '5.00' });
-    expect(done.account).to.include({ id, balance: '15.00' });
+    const done = { account: id, reference: 'invoice-1', amount: '5.00', balance: '15.00' };
+    expect(await place.json(...credit)).to.deep.equal(done);
     expect(await place.json('credit', id, '5.000', '--reference', 'invoice-1')).to.deep.equal(done);
     const { stdout } = await place.tollgate(...credit);
     expect(stdout).to.include('"invoice-1" has credited $5.00 before');

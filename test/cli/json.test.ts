@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { makePlace, SIMULATED, type Outcome, type Place } from '../helpers/cli.js';
-import { expectAnswer } from '../dashboard/api/helpers/answers.js';
 import { allCommands } from '../helpers/commands.js';
 
 type Arguments = (
@@ -132,28 +131,6 @@ describe('--json', () => {
       expect(stderr).to.match(/^tollgate: [^\n]+\n$/u);
     });
   }
-
-  it('spells what it shares with the management API as that does', async () => {
-    const page = async (...args: string[]) => ({
-      data: await place.json<Record<string, unknown>[]>(...args),
-      next_cursor: null,
-    });
-    const without = ({ data }: Awaited<ReturnType<typeof page>>, ...names: string[]) => {
-      const others = (row: object) => Object.entries(row).filter(([name]) => !names.includes(name));
-      return { data: data.map((row) => Object.fromEntries(others(row))), next_cursor: null };
-    };
-    expectAnswer('AccountPage', await page('account', 'list'));
-    expectAnswer('KeyList', { data: (await page('key', 'list', 'ann')).data });
-    expectAnswer('TaskPage', await page('task', 'list'));
-    expectAnswer('AuditPage', await page('audit'));
-    // The command line says more: it is the operator's.
-    expectAnswer('Ledger', without(await page('ledger', 'ann'), 'provider'));
-    const times = ['auth_ms', 'read_ms', 'hold_ms'];
-    expectAnswer('RequestPage', without(await page('requests'), ...times));
-    expectAnswer('Credited', await place.json('credit', 'ann', '1', '--reference', 'twice'));
-    expectAnswer('NewKey', await place.json('key', 'create', 'ann', '--name', 'spelled'));
-    expectAnswer('SignInLink', await place.json('sign-in-link', 'ann'));
-  });
 
   it('gives the faults of check as a document, and exit status 1', async () => {
     await place.write(FILE.replace('owner: me', 'owner: you'));

@@ -4,7 +4,8 @@ import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
 import { until } from '../helpers/until.js';
 
 interface Change {
-  actor: { kind: string; name: string | null };
+  actor: string;
+  by: string | null;
   action: string;
   subject: string;
   account: string | null;
@@ -13,8 +14,10 @@ interface Change {
 }
 
 interface Refunded {
-  entry: { amount: string; reference: string };
-  account: { id: string };
+  account: string;
+  reference: string;
+  amount: string;
+  balance: string;
 }
 
 const HELLO = { model: 'sim', messages: [{ role: 'user', content: 'Hello!' }] };
@@ -64,7 +67,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
     const { headers } = await call();
     const id = headers.get('x-request-id') ?? '';
     const part = await place.json<Refunded>('refund', id, '--amount', '0.000000002');
-    expect([part.account.id, part.entry.amount]).to.deep.equal([alice.id, '0.000000002']);
+    expect(part).to.include({ account: alice.id, amount: '0.000000002' });
     const again = await place.tollgate('refund', id, '--amount', '0.000000002');
     expect(again.stdout).to.include('has refunded $0.000000002 before');
     const rest = await place.tollgate('refund', id);
@@ -84,7 +87,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
     const scope = ['--scope', 'accounts:read,audit:read', '--scope', 'ledger:read'];
     const typed = ['token', 'create', 'shop', ...scope, '--expires', '90d'];
     const made = await place.json<{ id: string; name: string; secret: string }>(...typed);
-    expect(made).to.include({ name: 'shop' });
+    expect(made).to.have.all.keys('id', 'name', 'secret');
     expect(made.secret).to.match(/^tgm_\w{42}$/u);
     const get = async (path: string): Promise<number> => {
       const headers = { authorization: `Bearer ${made.secret}` };
@@ -96,10 +99,10 @@ describe('managing accounts on the command line, beside a running gateway', () =
     expect(tokens.map(({ id }) => id)).to.deep.equal([made.id]);
     expect(tokens[0]?.scopes).to.deep.equal(['accounts:read', 'audit:read', 'ledger:read']);
     expect(JSON.stringify(tokens)).not.to.include(made.secret);
-    const { secret: _, ...known } = made;
-    const revoked = await place.json<{ revoked: string }>('token', 'revoke', made.id);
-    expect(revoked).to.deep.include({ id: made.id, name: 'shop' }).and.have.keys(known);
-    expect(revoked.revoked).to.match(/^\d{4}-/u);
+    expect(await place.json('token', 'revoke', made.id)).to.deep.equal({
+      id: made.id,
+      revoked: true,
+    });
     expect(await get('/api/accounts')).to.equal(401);
     expect(await fault('token', 'revoke', made.id)).to.include('no active token');
     const wrong = await fault('token', 'create', 'x', '--scope', 'account:read');
@@ -121,7 +124,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
     ]);
     expect(log[2]?.after).to.include({ reference: 'invoice 9' });
     for (const { actor, account } of log) {
-      expect([actor.kind, account]).to.deep.equal(['cli', alice.id]);
+      expect([actor, account]).to.deep.equal(['cli', alice.id]);
     }
     expect(await place.json('audit', '--since', '2999-01-01')).to.deep.equal([]);
     expect((await place.json<Change[]>('audit', '--since', '1h')).length).to.be.greaterThan(8);
@@ -140,7 +143,8 @@ describe('managing accounts on the command line, beside a running gateway', () =
     await until(told, 'the audit log tells of it');
     const [last] = await place.json<Change[]>('audit', '--limit', '1');
     expect(last).to.deep.include({
-      actor: { kind: 'gateway', id: null, name: null },
+      actor: 'gateway',
+      by: null,
       subject: 'gateway.yaml',
       after: { changes: ['model sim is gone', 'model sim-two is new'] },
     });

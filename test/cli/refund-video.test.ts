@@ -35,7 +35,6 @@ describe('tollgate refund of a video', () => {
     expect(status).to.equal(1);
     expect(stderr).to.include(`there is no charge of "${fetched}"; it fetched a video`);
     expect(stderr).to.include(`its submission, ${task}: refund that`);
-    const { entry } = await place.json<{ entry: object }>('refund', task);
-    expect(entry).to.include({ amount: '0.64', refund_of: task });
+    expect(await place.json('refund', task)).to.include({ amount: '0.64' });
   });
 });

@@ -9,7 +9,7 @@ interface View {
   time: string;
   status: number;
   model: string;
-  provider: string;
+  upstream: string;
   account: string;
   cost: string;
   code: string | null;
@@ -44,8 +44,8 @@ describe('the commands that look at requests', () => {
       return (await place.json<View[]>('requests')).length === 3;
     });
     await eventually('all are in the totals', async () => {
-      const rows = await place.json<{ calls: number }[]>('usage');
-      return rows.reduce((sum, row) => sum + row.calls, 0) === 3;
+      const rows = await place.json<{ requests: number }[]>('usage');
+      return rows.reduce((sum, row) => sum + row.requests, 0) === 3;
     });
   });
   after(() => place.close());
@@ -53,7 +53,7 @@ describe('the commands that look at requests', () => {
   it('list requests as JSON, the newest first, without content', async () => {
     const views = await place.json<View[]>('requests');
     expect(views.map(({ status }) => status)).to.deep.equal([400, 200, 200]);
-    expect(views[2]).to.include({ model: 'sim', provider: 'simulator', account, code: null });
+    expect(views[2]).to.include({ model: 'sim', upstream: 'simulator', account, code: null });
     expect(Number(views[2]?.cost)).to.be.above(0);
     expect(views[2]?.attempts).to.have.length(1);
     expect(JSON.stringify(views)).not.to.include('thought');
@@ -130,14 +130,14 @@ describe('the commands that look at requests', () => {
   });
 
   it('add up usage by day, model, account and key', async () => {
-    type Row = Record<string, unknown> & { calls: number; charged: string };
+    type Row = Record<string, unknown> & { requests: number; cost: string };
     const usage = (by: string) => place.json<Row[]>('usage', '--by', by, '--since', '1h');
     const [ledger] = [await place.json<{ amount: string; kind: string }[]>('ledger', 'alice')];
     const charged = ledger.filter(({ kind }) => kind === 'charge');
     const spent = charged.reduce((sum, { amount }) => sum - Number(amount), 0);
     await eventually('the totals have all', async () => {
       const rows = await usage('account');
-      return Math.abs(Number(rows[0]?.charged) - spent) < 1e-12;
+      return Math.abs(Number(rows[0]?.cost) - spent) < 1e-12;
     });
     expect((await usage('account'))[0]).to.include({ name: 'alice', account, failed: 1 });
     expect((await usage('model'))[0]).to.include({ model: 'sim', failed: 0 });
@@ -155,7 +155,7 @@ describe('the commands that look at requests', () => {
       store: { kind: string; answers: boolean };
       waiting_charges: number;
       holds: { count: number; amount: string };
-      providers: { name: string; answered: number }[];
+      upstreams: { name: string; answered: number }[];
       requests: { count: number; failed: number; error_rate: number; p95_ms: number };
     }
     const asked = async (...args: string[]) => {
@@ -170,14 +170,14 @@ describe('the commands that look at requests', () => {
         const found = await asked('--listen', listen);
         expect(found.status).to.equal(0);
         report = found.report;
-        return report.providers.length > 0;
+        return report.upstreams.length > 0;
       });
       expect(report?.serving).to.deep.include({ ready: true, answers: true, configuration: null });
       expect(report?.configuration).to.deep.include({ errors: 0, first_error: null });
       expect(report?.store).to.deep.include({ kind: 'sqlite', answers: true });
       expect(report?.holds).to.deep.equal({ count: 0, amount: '0.00' });
       expect(report?.waiting_charges).to.equal(0);
-      expect(report?.providers[0]).to.include({ name: 'simulator', failed: 0 });
+      expect(report?.upstreams[0]).to.include({ name: 'simulator', failed: 0 });
       expect(report?.requests.count).to.be.at.least(3);
       expect(report?.requests.failed).to.equal(1);
       expect(report?.requests.p95_ms).to.be.a('number');
