@@ -37,6 +37,7 @@ export async function startPaidGateway(
 owners: { acme: { name: Acme } }
 providers:
   up: { uses: ${uses}, base_url: '${upstream.url}', api_key: sk-up, timeout: ${timeout} }
+  google: { uses: gemini, base_url: '${upstream.url}', api_key: sk-up }
   simulator: {}
 models:
 ${models}`;

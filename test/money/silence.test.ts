@@ -19,6 +19,12 @@ const MODELS = `
     capabilities: [chat, audio]
     upstreams: [{ provider: up, model: gpt-audio }]
     limits: { max_tokens: 10 }
+    price: { input_per_million: 1000, output_per_million: 1000 }
+  reads:
+    owner: acme
+    capabilities: [chat, file]
+    upstreams: [{ provider: google, model: gemini-3.5-flash }]
+    limits: { max_tokens: 10 }
     price: { input_per_million: 1000, output_per_million: 1000 }`;
 
 function json(body: object): Step {
@@ -64,6 +70,18 @@ describe('sound that is silent', () => {
     it(`is held for by its length, not by its few bytes: ${name}, transcribed`, async () => {
       paid.step = json({ text: 'Nothing.', duration: 126 });
       expect(await admitted(() => upload('ears', file))).to.be.at.most(4);
+      expect(await uncollected()).to.equal(0);
+    });
+
+    it(`is held for by its length, not by its few bytes: ${name}, as a file`, async () => {
+      paid.step = json({
+        candidates: [{ content: { parts: [{ text: 'Nothing.' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 32 * 126, candidatesTokenCount: 2 },
+      });
+      const inlineData = { mimeType: 'AUDIO/flac', data: file.toString('base64') };
+      const contents = [{ parts: [{ inlineData }] }];
+      const call = () => paid.post('/v1beta/models/reads:generateContent', { contents });
+      expect(await admitted(call)).to.be.at.most(2);
       expect(await uncollected()).to.equal(0);
     });
 

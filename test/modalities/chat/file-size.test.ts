@@ -22,6 +22,15 @@ describe('the size of a file in a prompt', () => {
     expect(sizeOf()).to.deep.equal(most);
   });
 
+  it('is the most pages for a video, in which one picture may stand still for hours', () => {
+    const most = { pages: UNKNOWN_PAGES };
+    expect(sizeOf(url('video/mp4', 'x'))).to.deep.equal(most);
+    expect(sizeOf(url('Video/X-FLV', 'x'))).to.deep.equal(most);
+    expect(sizeOf(url('text/plain', '\0\0\0\x18ftypisom'))).to.deep.equal(most);
+    expect(sizeOf(url('', '\x1aE\xdf\xa3'))).to.deep.equal(most);
+    expect(sizeOf(url('audio/mp4', '\0\0\0\x18ftypM4A '))).to.have.property('text');
+  });
+
   it('is the bytes of any other file', () => {
     const text = Buffer.from('name,age');
     expect(sizeOf(url('text/csv', 'name,age'))).to.deep.equal({ text });

@@ -223,7 +223,10 @@ function readFile({ file, cache_control }: FilePart, place: string, reading: Rea
   if (file_data !== undefined) checkFileUrl(file_data, `${place}.file.file_data`);
   const size = readFileSize(file_data, reading.unfolding);
   if ('pages' in size) reading.size.pages += size.pages;
-  else reading.size.text_bytes += size.text.length;
+  else {
+    reading.size.text_bytes += size.text.length;
+    reading.size.audio_seconds += longestSeconds(size.text);
+  }
   if (isHttp(file_data)) reading.size.urls += 1;
   noteExtras(file, FILE_KEYS, 'messages[].content[].file', reading.ignored);
   const read: FilePart['file'] = {};
