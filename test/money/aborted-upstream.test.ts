@@ -58,6 +58,19 @@ describe('when the client disconnects,', () => {
       expect((await onlyCharge(gateway)).estimated).to.equal(true);
     });
 
+    it('charges nothing that is made after its client has gone', async () => {
+      const { promise, open: goOn } = gate();
+      const more = delta(' more'.repeat(500));
+      const gateway = await open(talking([promise, more, never]), {
+        settings: 'limits: { linger: 30s, linger_bytes: 1kb }',
+      });
+      await readAndDisconnect(gateway);
+      // Answers to others say that the gateway has noticed.
+      for (let i = 0; i < 3; i += 1) await (await fetch(`${gateway.url}/healthz`)).text();
+      goOn();
+      expect((await onlyCharge(gateway)).amount_nano).to.equal(DELIVERED_NANO);
+    });
+
     it('charges a long prompt in full, whatever its beginning is', async () => {
       const gateway = await open(talking([never]), { settings: MOMENT });
       const content = 'a'.repeat(20_000) + 'The fox jumps. '.repeat(20_000);

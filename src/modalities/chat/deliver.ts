@@ -72,7 +72,8 @@ function recordOutcome(
 
 /**
  * The bill of a stream: all of it if it is complete, and the delivered part, if any, if the
- * upstream cut it. A client that disconnects pays for all that has come, hidden reasoning too.
+ * upstream cut it. A client that disconnects pays for all that came before, hidden reasoning too, and
+ * for what was drained after it.
  */
 async function streamBill(
   outcome: StreamOutcome,
@@ -139,7 +140,8 @@ export async function pipeStream(
     }
     writer.noteUsage(deltas);
     bytes += weight(deltas);
-    if (client.on_disconnect !== 'abort') unseen += textIn(deltas);
+    // An aborted upstream is paid for what it made until the client disconnected.
+    if (client.on_disconnect === 'drain') unseen += textIn(deltas);
     if (client.on_disconnect !== 'abort' && bytes <= maxBytes()) return undefined;
     hasDisconnected = true;
     rest.leave();
