@@ -178,6 +178,8 @@ function checkUpstreams(source: Source, { gateway, providers }: ReadFile): void 
       const isLast = at === upstreams.length - 1;
       const provider = providers.get(one?.provider ?? '')?.provider;
       if (isLast || !provider?.local || one?.weight !== undefined) continue;
+      // It is set to fail, so that the fallback can be tried.
+      if (Object.hasOwn(provider.local.settings, 'fail')) continue;
       source.fault(`${pointer}${join(at + 1)}`, {
         code: 'unreached_upstream',
         message: `this upstream is never tried: ${quote(provider.name)} before it always answers`,

@@ -48,6 +48,10 @@ export function hiddenHint({ instancePath, data }: ErrorObject, source: Source, 
   }
   const example = exampleOf(part, schema);
   if (example === undefined || typeof example === 'object') return '';
+  // An example that is a variable itself would explain nothing.
+  if (typeof example === 'string' && example.includes('${')) {
+    return 'set its variable to such a value';
+  }
   return `set its variable to a value such as ${flow(example)}`;
 }
 

@@ -42,6 +42,7 @@ for (const button of start.querySelectorAll<HTMLButtonElement>('[data-idea]')) {
 }
 // On a phone the options are folded, since most people leave them as they are.
 find<HTMLDetailsElement>('#options').open = matchMedia('(min-width: 901px)').matches;
+form.dataset['ready'] = '';
 watchModels(form);
 takeImages(form, takesImages);
 endKeyWithPage();

@@ -7,19 +7,23 @@ const MAX_VIDEOS = 4;
 const MAX_TEMPERATURE = 2;
 
 /** The options of the playground by modality. A script shows the ones of the chosen model. */
-export function Options(): JSX.Element {
+export function Options({ kind }: { kind: string }): JSX.Element {
   return (
     <>
-      <ChatOptions />
-      <ImageOptions />
-      <VideoOptions />
+      <ChatOptions hidden={kind !== 'chat'} />
+      <ImageOptions hidden={kind !== 'image'} />
+      <VideoOptions hidden={kind !== 'video'} />
     </>
   );
 }
 
-function ChatOptions(): JSX.Element {
+interface Hidden {
+  hidden: boolean;
+}
+
+function ChatOptions({ hidden }: Hidden): JSX.Element {
   return (
-    <div class="stack" data-for="chat">
+    <div class="stack" data-for="chat" hidden={hidden}>
       <div class="field">
         <label for="system">System prompt</label>
         <textarea id="system" name="system" rows={3} placeholder="You are a helpful assistant." />
@@ -45,10 +49,10 @@ function ChatOptions(): JSX.Element {
   );
 }
 
-function ImageOptions(): JSX.Element {
+function ImageOptions({ hidden }: Hidden): JSX.Element {
   const qualities = ['standard', 'hd'].map((value) => ({ value, name: value }));
   return (
-    <div class="stack" data-for="image" hidden>
+    <div class="stack" data-for="image" hidden={hidden}>
       <Choice label="Quality" name="quality" value="standard" options={qualities} />
       <Choice label="Size" name="size" options={[{ value: '', name: 'The model’s own' }]} />
       <Field
@@ -60,10 +64,10 @@ function ImageOptions(): JSX.Element {
   );
 }
 
-function VideoOptions(): JSX.Element {
+function VideoOptions({ hidden }: Hidden): JSX.Element {
   const options = RESOLUTIONS.map((value) => ({ value, name: value }));
   return (
-    <div class="stack" data-for="video" hidden>
+    <div class="stack" data-for="video" hidden={hidden}>
       <Choice label="Resolution" name="resolution" value="720p" options={options} />
       <Field
         label="Seconds"

@@ -84,13 +84,13 @@ function Playground(props: Choices & { public_url: string }): JSX.Element {
         data-url={public_url}
         data-clients={JSON.stringify(CLIENTS)}
       >
-        <Conversation />
+        <Conversation wanted={wanted} />
         <aside class="card">
           <div class="body stack">
             <ModelChoice models={models} wanted={wanted} />
             <details class="quiet" id="options" open>
               <summary>Options</summary>
-              <Options />
+              <Options kind={kindOf(wanted)} />
             </details>
             <p class="hint" id="total" role="status">
               Nothing spent on this page yet.
@@ -105,7 +105,8 @@ function Playground(props: Choices & { public_url: string }): JSX.Element {
   );
 }
 
-function Conversation(): JSX.Element {
+/** The page begins as its script leaves it for the wanted model, so that nothing moves. */
+function Conversation({ wanted }: { wanted: Model }): JSX.Element {
   return (
     <section class="card" aria-label="Conversation">
       <div class="output" id="output" role="log" tabIndex={0} aria-label="Answers">
@@ -113,7 +114,7 @@ function Conversation(): JSX.Element {
           <h2>Say something</h2>
           <p>Answers appear here, with their cost.</p>
           {PLAYABLE.map(({ kind, ideas }) => (
-            <div class="row ideas" data-for={kind}>
+            <div class="row ideas" data-for={kind} hidden={kind !== kindOf(wanted)}>
               {ideas.map((idea) => (
                 <button type="button" data-idea={idea}>
                   {idea}
@@ -132,7 +133,7 @@ function Conversation(): JSX.Element {
         <p class="wrong" id="images-fault" role="alert" hidden />
         <div class="row">
           <span class="row">
-            <label class="button plain" id="attach" hidden>
+            <label class="button plain" id="attach" hidden={!takesImages(wanted)}>
               <input type="file" id="images" accept="image/*" multiple class="unseen" />
               <Icon name="image" />
               Add image
@@ -155,7 +156,7 @@ function Conversation(): JSX.Element {
 
 function ModelChoice(props: Choices): JSX.Element {
   const groups = PLAYABLE.map(({ kind, title }) => {
-    const models = props.models.filter((model) => modalityOf(model).name === kind);
+    const models = props.models.filter((model) => kindOf(model) === kind);
     return { kind, title, models };
   });
   return (
@@ -173,7 +174,9 @@ function ModelChoice(props: Choices): JSX.Element {
               </optgroup>
             ))}
         </select>
-        <span class="hint" id="price" />
+        <span class="hint" id="price">
+          {priceInShort(props.wanted)}
+        </span>
       </div>
       <div class="field">
         <label for="other">Compare with</label>
@@ -189,14 +192,14 @@ function ModelChoice(props: Choices): JSX.Element {
 /** A model, with its data for the scripts. */
 function ModelOption(props: { model: Model; kind: string; selected: boolean }): JSX.Element {
   const { model, kind, selected } = props;
-  const { capabilities, limits } = model;
+  const { limits } = model;
   const isImage = kind === 'image';
   return (
     <option
       value={model.id}
       data-kind={kind}
       data-price={priceInShort(model)}
-      data-images={capabilities.has('vision') || kind === 'video' ? '' : undefined}
+      data-images={takesImages(model) ? '' : undefined}
       data-sizes={isImage ? sizesOf(model).join(' ') : undefined}
       data-count={isImage ? (limits.images ?? MAX_IMAGES) : undefined}
       selected={selected}
@@ -204,6 +207,14 @@ function ModelOption(props: { model: Model; kind: string; selected: boolean }): 
       {model.id}
     </option>
   );
+}
+
+function kindOf(model: Model): string {
+  return modalityOf(model).name;
+}
+
+function takesImages(model: Model): boolean {
+  return model.capabilities.has('vision') || kindOf(model) === 'video';
 }
 
 /** The sizes that the price of a model names: `1024x1024`, or `hd/1024x1024`. */

@@ -7,6 +7,7 @@ export const FIXTURES = fileURLToPath(new URL('../../fixtures/config/', import.m
 export const ENV = {
   SECRET: 'S3cr3t-Value-9',
   EMPTY: '',
+  SHORT: 'short',
   BASE_URL: 'https://expanded.example.com/v1',
   PORT: '8099',
   WEIGHT: '3',
