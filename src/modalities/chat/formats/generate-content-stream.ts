@@ -1,5 +1,6 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
+import { UpstreamError } from '../../../core/upstream-error.js';
 import type { AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta, ReasoningDetail, ToolCall } from '../codec.js';
 import { EventWriter } from './event-writer.js';
@@ -26,6 +27,8 @@ interface Choice {
   state: ReasoningDetail[];
   /** Text that is sent at the end. */
   held: string;
+  /** The indexes of the tool calls that were sent. */
+  ended: Set<number>;
   /** The tool call to which fragments are added. */
   call: (ToolCall & { index: number }) | undefined;
 }
@@ -94,7 +97,7 @@ export class ContentWriter extends EventWriter {
     const known = this.#choices.get(index);
     if (known) return known;
     const none = { finish: undefined, state: [], held: '', call: undefined };
-    const fresh: Choice = { index, hasCalls: false, ...none };
+    const fresh: Choice = { index, hasCalls: false, ended: new Set(), ...none };
     this.#choices.set(index, fresh);
     return fresh;
   }
@@ -127,6 +130,9 @@ export class ContentWriter extends EventWriter {
       const { name = '', arguments: args = '' } = called;
       this.delivered(name + args, choice.index);
       choice.hasCalls = true;
+      if (choice.ended.has(index)) {
+        throw new UpstreamError('broken', 'The upstream went back to a tool call that had ended.');
+      }
       if (choice.call?.index !== index) {
         ended.push(...this.#endCall(choice));
         choice.call = { index, id, type: 'function', function: { name, arguments: '' } };
@@ -140,6 +146,7 @@ export class ContentWriter extends EventWriter {
     const { call, state } = choice;
     if (!call) return [];
     choice.call = undefined;
+    choice.ended.add(call.index);
     choice.state = [];
     return withState([callPart(call)], state);
   }
