@@ -5,7 +5,7 @@ import {
   checked,
   finishOf,
   isIndex,
-  spokenIn,
+  replyTextIn,
   usageIn,
   hasThinkTags,
   newThink,
@@ -156,19 +156,19 @@ function decodeChoice(
 ): ChatChoice {
   const finish_reason = finishOf(choice, provider);
   const message = isRecord(choice['message']) ? choice['message'] : {};
-  const spoken = spokenIn(message);
-  if (readsTags && spoken.content) {
-    const { content, reasoning } = splitThink(newThink(), spoken.content, true);
-    spoken.content = content;
-    spoken.reasoning ||= reasoning;
+  const reply = replyTextIn(message);
+  if (readsTags && reply.content) {
+    const { content, reasoning } = splitThink(newThink(), reply.content, true);
+    reply.content = content;
+    reply.reasoning ||= reasoning;
   }
   const tool_calls = message['tool_calls'] ? toolCallsIn(message['tool_calls']) : [];
   const details = [...detailsIn(message['reasoning_details']), ...signatureDetail(message)];
-  const content = spoken.content || tool_calls.length === 0 ? (spoken.content ?? '') : null;
+  const content = reply.content || tool_calls.length === 0 ? (reply.content ?? '') : null;
   const decoded: ChatChoice = { index: Number(choice['index']), content, finish_reason };
-  if (content && spoken.is_refusal) decoded.is_refusal = true;
+  if (content && reply.is_refusal) decoded.is_refusal = true;
   if (tool_calls.length > 0) decoded.tool_calls = tool_calls;
-  if (spoken.reasoning) decoded.reasoning_content = spoken.reasoning;
+  if (reply.reasoning) decoded.reasoning_content = reply.reasoning;
   if (details.length > 0) decoded.reasoning_details = details;
   if (choice['logprobs'] != null) decoded.logprobs = choice['logprobs'];
   return decoded;

@@ -75,9 +75,9 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
   if (!isRecord(body) || !Array.isArray(content)) {
     throw broken("The upstream's answer holds no message.");
   }
-  const spoken = new Spoken(targetOf(upstream), outputTool(call, upstream));
-  for (const block of content.filter(isRecord)) spoken.read(block);
-  return { choices: [spoken.choice(body['stopReason'])], usage: usageOf(body['usage']) };
+  const reply = new Spoken(targetOf(upstream), outputTool(call, upstream));
+  for (const block of content.filter(isRecord)) reply.read(block);
+  return { choices: [reply.choice(body['stopReason'])], usage: usageOf(body['usage']) };
 }
 
 /** The content of the blocks of an answer. */

@@ -38,7 +38,7 @@ export function finishOf(choice: Record<string, unknown>, provider: Provider): s
 }
 
 /** Text for the client, and reasoning, kept apart wherever the upstream put them. */
-export interface Spoken {
+export interface ReplyText {
   content: string | null;
   /** The content is a refusal. */
   is_refusal?: true;
@@ -46,7 +46,7 @@ export interface Spoken {
 }
 
 /** Reads a message or a delta. A refusal becomes the text if there is no other. */
-export function spokenIn(message: Record<string, unknown>): Spoken {
+export function replyTextIn(message: Record<string, unknown>): ReplyText {
   const { content, reasoning } = partsIn(message['content']);
   const refusal = content ? '' : textOf(message['refusal']);
   return {
@@ -68,7 +68,7 @@ function detailsText(details: unknown): string {
     .join('');
 }
 
-function partsIn(content: unknown): Spoken {
+function partsIn(content: unknown): ReplyText {
   if (content === null || content === undefined) return { content: null, reasoning: '' };
   if (typeof content === 'string') return { content, reasoning: '' };
   if (!Array.isArray(content)) throw broken("The upstream's text is not text.");

@@ -7,7 +7,7 @@ import {
   checked,
   finishOf,
   isIndex,
-  spokenIn,
+  replyTextIn,
   usageIn,
   hasThinkTags,
   newThink,
@@ -139,17 +139,17 @@ function newChoice(reads_tags: boolean): Choice {
 }
 
 function readDelta(raw: Record<string, unknown>, choice: Choice): ChatDelta {
-  const spoken = spokenIn(raw);
-  if (choice.think && spoken.content) {
-    const split = splitThink(choice.think, spoken.content, false);
-    spoken.content = split.content;
-    spoken.reasoning += split.reasoning;
+  const reply = replyTextIn(raw);
+  if (choice.think && reply.content) {
+    const split = splitThink(choice.think, reply.content, false);
+    reply.content = split.content;
+    reply.reasoning += split.reasoning;
   }
   const tool_calls = raw['tool_calls'] ? fragmentsIn(raw['tool_calls'], choice.calls) : [];
   const delta: ChatDelta = {};
-  if (spoken.content) delta.content = spoken.content;
-  if (spoken.content && spoken.is_refusal) delta.is_refusal = true;
-  if (spoken.reasoning) delta.reasoning_content = spoken.reasoning;
+  if (reply.content) delta.content = reply.content;
+  if (reply.content && reply.is_refusal) delta.is_refusal = true;
+  if (reply.reasoning) delta.reasoning_content = reply.reasoning;
   const details = [...detailsIn(raw['reasoning_details']), ...signatureDetail(raw)];
   if (details.length > 0) delta.reasoning_details = details;
   if (tool_calls.length > 0) delta.tool_calls = tool_calls;

@@ -1,6 +1,6 @@
 import { recordsIn } from '../../src/lib/is-record.js';
 import { fakeJson } from './fake-json.js';
-import { hash, speech, type Heard } from './fake-text.js';
+import { hash, fakeSentences, type PromptFacts } from './fake-text.js';
 import { calledTool, type Called } from './tool-call.js';
 import { numberIn, recordIn, type Fields } from './wire.js';
 
@@ -23,15 +23,15 @@ const MAX_OWN_CHARACTERS = 200_000;
 /** The answer to a chat request, `n` times over. The same request is answered the same. */
 export function complete(body: Fields): Completion[] {
   const messages = recordsIn(body['messages']);
-  const heard = listen(messages);
+  const facts = listen(messages);
   const seed = hash(JSON.stringify([body['model'], body['seed'], messages]));
   const requested = numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens');
   const limit = requested ?? UNLIMITED_TOKENS;
-  const called = calledTool(body, heard.words);
+  const called = calledTool(body, facts.words);
   const call = called && calling(called, seed);
   return Array.from({ length: numberIn(body, 'n') ?? 1 }, (_, index) => {
     if (call && call.tokens.length <= limit) return call;
-    const text = speech(seed + index, heard);
+    const text = fakeSentences(seed + index, facts);
     return answerJson(body, text, limit) ?? spoken(text, body['stop'], limit);
   });
 }
@@ -91,7 +91,7 @@ function piecesOf(json: string): string[] {
   return json.match(/.{1,4}/gsu) ?? [];
 }
 
-function listen(messages: readonly Fields[]): Heard {
+function listen(messages: readonly Fields[]): PromptFacts {
   const user = messages.filter(({ role }) => role === 'user');
   const parts = user.flatMap(({ content }) => recordsIn(content));
   return {

@@ -1,5 +1,5 @@
 /** The facts of a conversation from which the simulator makes its answer. */
-export interface Heard {
+export interface PromptFacts {
   /** The last text of the user. */
   words: string;
   images: number;
@@ -31,20 +31,20 @@ const FAREWELLS = [
 
 const EXCERPT_WORDS = 12;
 
-/** A few sentences, always the same ones for the same seed and the same things heard. */
-export function speech(seed: number, heard: Heard): string {
+/** A few sentences, always the same ones for the same seed and the same facts. */
+export function fakeSentences(seed: number, facts: PromptFacts): string {
   const first = seed % MUSINGS.length;
   // A step that shares no factor with the list's length never comes back to the same musing.
   const step = 1 + 2 * (Math.floor(seed / 7) % 3);
   return [
     pick(GREETINGS, seed),
-    ...remarks(heard),
+    ...remarks(facts),
     ...[0, 1, 2].map((turn) => pick(MUSINGS, first + turn * step)),
     pick(FAREWELLS, Math.floor(seed / 11)),
   ].join(' ');
 }
 
-function remarks({ words, images, sounds }: Heard): string[] {
+function remarks({ words, images, sounds }: PromptFacts): string[] {
   const excerpt = words.trim().split(/\s+/u).slice(0, EXCERPT_WORDS).join(' ');
   return [
     ...(excerpt === '' ? [] : [`You said: “${excerpt}”.`]),

@@ -4,7 +4,7 @@ import { avc1, mp4a, mux, type Sample, type Track } from './mp4.js';
 import { paint, palette, type Rgb } from './scene.js';
 
 /** The properties of a film. Width and height are in pixels, both even. */
-export interface Film {
+export interface FakeVideo {
   seed: number;
   width: number;
   height: number;
@@ -30,11 +30,11 @@ const SOUND_CONFIG = Buffer.from([0x11, 0x88]);
 const SILENCE = Buffer.from([0x00, 0x00, 0x00, 0x07]);
 
 /** A film as an MP4 file: a day passes over a landscape, and a bar shows the progress. */
-export function film(wanted: Film): Buffer {
+export function fakeVideo(wanted: FakeVideo): Buffer {
   return mux(wanted.audio ? [pictures(wanted), silence(wanted.seconds)] : [pictures(wanted)]);
 }
 
-function pictures(wanted: Film): Track {
+function pictures(wanted: FakeVideo): Track {
   const { width, height, seconds } = wanted;
   const sps = h264.sequence({ width, height, frames_per_second: FRAMES_PER_SECOND });
   const entry = avc1(width, height, sps, h264.parameters());
@@ -55,7 +55,7 @@ function pictures(wanted: Film): Track {
 }
 
 /** The picture at a frame's time. Colours change with key frames alone. */
-function frame({ seed, width, height, seconds }: Film, at: number): h264.Picture {
+function frame({ seed, width, height, seconds }: FakeVideo, at: number): h264.Picture {
   const frames = seconds * FRAMES_PER_SECOND;
   const columns = Math.ceil(width / h264.BLOCK);
   const rows = Math.ceil(height / h264.BLOCK);

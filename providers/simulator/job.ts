@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../src/lib/is-record.js';
-import { film } from './fake-video.js';
+import { fakeVideo } from './fake-video.js';
 import { hash } from './fake-text.js';
 import { isCount, parse, textIn, type Fields } from './wire.js';
 
@@ -88,5 +88,5 @@ export function content(job: Job, index: number): Buffer {
   const [long, short] = SIZES.get(job.resolution) ?? [0, 0];
   const [width, height] = job.aspect_ratio === '9:16' ? [short, long] : [long, short];
   const { seconds, audio } = job;
-  return film({ seed: (job.seed + index * 0x9e3779b1) >>> 0, width, height, seconds, audio });
+  return fakeVideo({ seed: (job.seed + index * 0x9e3779b1) >>> 0, width, height, seconds, audio });
 }

@@ -4,7 +4,7 @@ import { acting, command, group } from './command.js';
 import { dollars } from './dollars.js';
 import { newest, paged, pageOf, type PageOptions } from './listing.js';
 import { accountShape } from '../dashboard/views/shapes.js';
-import { priceTag, printJson, printLine } from './print.js';
+import { withDollarSign, printJson, printLine } from './print.js';
 import { printRows } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 
@@ -59,7 +59,7 @@ async function createAccount(name: string, options: CreateOptions): Promise<void
   );
   const { id, balance } = accountShape(account);
   if (options.json) return printJson({ id, name: account.name, balance });
-  printLine(`Made the account ${account.name} (${id}) with ${priceTag(balance)}.`);
+  printLine(`Made the account ${account.name} (${id}) with ${withDollarSign(balance)}.`);
 }
 
 async function listAccounts({ config, json, ...typed }: ListOptions): Promise<void> {

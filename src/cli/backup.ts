@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { environmentOf } from './environment.js';
-import { counted, printJson, printLine } from './print.js';
+import { pluralize, printJson, printLine } from './print.js';
 import { untilStopped } from './signals.js';
 
 interface Options {
@@ -26,7 +26,8 @@ export function backupCommand(): Command {
 }
 
 async function backup(file: string, { config, force = false, json }: Options): Promise<void> {
-  const { journalOf, storeOf } = await import('../config/store-of.js');
+  const { journalFolderOf: journalOf, storeUrlOf: storeOf } =
+    await import('../config/single-settings.js');
   const { backupStore } = await import('../store/backup.js');
   const { chargesIn } = await import('../store/journal/journal.js');
   const env = environmentOf(config);
@@ -37,13 +38,13 @@ async function backup(file: string, { config, force = false, json }: Options): P
   if (json) return printJson({ ...report, journal });
   const { accounts, entries, open_holds, bytes } = report;
   const held = [
-    counted(accounts, 'account'),
-    counted(entries, 'ledger entry', 'ledger entries'),
-    counted(open_holds, 'open hold'),
+    pluralize(accounts, 'account'),
+    pluralize(entries, 'ledger entry', 'ledger entries'),
+    pluralize(open_holds, 'open hold'),
   ];
   printLine(`${report.file} holds ${held.join(', ')} in ${bytes} bytes. All adds up.`);
   if (journal.charges === 0) return;
-  const waiting = counted(journal.charges, 'charge waits', 'charges wait');
+  const waiting = pluralize(journal.charges, 'charge waits', 'charges wait');
   printLine(`${waiting} in the journal and may not be in the backup: also copy ${folder}`);
 }
 

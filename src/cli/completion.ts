@@ -70,7 +70,7 @@ async function namesOf(list: ListName, config: string): Promise<readonly string[
 }
 
 async function accounts(config: string): Promise<string[]> {
-  const { storeOf } = await import('../config/store-of.js');
+  const { storeUrlOf: storeOf } = await import('../config/single-settings.js');
   const { accountNames } = await import('../store/accounts/account-names.js');
   const names = await accountNames(await storeOf(config, environmentOf(config)), MAX_ACCOUNTS);
   return names.filter((name) => !/\p{C}/u.test(name));

@@ -5,7 +5,7 @@ import { formatDollars } from '../lib/money.js';
 import { cliActor } from './actor.js';
 import { acting, command, withConfig } from './command.js';
 import { dollars } from './dollars.js';
-import { priceTag, printJson, printLine } from './print.js';
+import { withDollarSign, printJson, printLine } from './print.js';
 import { accountCalled, withStore } from './store.js';
 import type { LedgerEntry } from '../store/ledger/ledger-columns.js';
 
@@ -42,7 +42,7 @@ async function credit(name: string, amount: string, options: Options): Promise<v
     const credited = formatDollars(entry.amount_nano);
     if (options.json) return printJson({ account: id, reference, amount: credited, balance });
     const sentence = creditSentence(entry, called, began_ms);
-    printLine(`${sentence}: the balance is ${priceTag(balance)}.`);
+    printLine(`${sentence}: the balance is ${withDollarSign(balance)}.`);
   });
 }
 
@@ -51,7 +51,7 @@ function creditSentence(
   name: string,
   began_ms: number,
 ): string {
-  const amount = priceTag(formatDollars(amount_nano));
+  const amount = withDollarSign(formatDollars(amount_nano));
   if (created_ms < began_ms) return `The reference "${reference}" has credited ${amount} before`;
   if (amount_nano >= 0n) return `Credited ${amount} to ${name}`;
   return `Took back ${amount.slice(1)} from ${name}`;

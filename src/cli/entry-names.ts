@@ -6,13 +6,13 @@ import { environmentOf } from './environment.js';
  * includes. Throws `Unreadable` or `ConfigError`.
  */
 export async function modelIds(config: string): Promise<string[]> {
-  const { modelsOf } = await import('../config/store-of.js');
+  const { modelIdsOf: modelsOf } = await import('../config/single-settings.js');
   return inAllFiles(config, modelsOf);
 }
 
 /** The names of the provider entries in the same order. Throws likewise. */
 export async function providerNames(config: string): Promise<string[]> {
-  const { providersOf } = await import('../config/store-of.js');
+  const { providerNamesOf: providersOf } = await import('../config/single-settings.js');
   return inAllFiles(config, providersOf);
 }
 

@@ -10,7 +10,7 @@ import { isRecord } from '../lib/is-record.js';
 import type { Modality } from '../pipeline/modality.js';
 import { formatOption } from '../pipeline/stage.js';
 import { acting, command, UsageError, withConfig } from './command.js';
-import { priceTag, printJson, printLine } from './print.js';
+import { withDollarSign, printJson, printLine } from './print.js';
 import type { Model, Upstream } from '../core/model.js';
 import { environmentOf } from './environment.js';
 import { previewBody, printPreview, readBody } from './explain-body.js';
@@ -140,7 +140,7 @@ function printUpstreams({ model: { upstreams }, margins }: Explained): void {
     for (const line of priceLines(priceShape(upstream.price))) printLine(`     ${line}`);
     for (const { unit, list, percent, date } of margins[at] ?? []) {
       const margin = percent === null ? 'free here' : `margin ${percent} %`;
-      printLine(`     ${unit} ${margin}: the list price of ${date} is ${priceTag(list)}`);
+      printLine(`     ${unit} ${margin}: the list price of ${date} is ${withDollarSign(list)}`);
     }
   });
 }
@@ -171,8 +171,10 @@ function printDefaults({ modality, defaults }: Explained['defaults'][number]): v
 function priceLines(price: PriceShape): string[] {
   if (price === 'free') return ['free'];
   return Object.entries(price).map(([unit, value]) => {
-    if (typeof value === 'string') return `${unit} ${priceTag(value)}`;
-    const kinds = Object.entries(value).map(([kind, amount]) => `${kind} ${priceTag(amount)}`);
+    if (typeof value === 'string') return `${unit} ${withDollarSign(value)}`;
+    const kinds = Object.entries(value).map(
+      ([kind, amount]) => `${kind} ${withDollarSign(amount)}`,
+    );
     return `${unit} ${kinds.join(', ')}`;
   });
 }
@@ -185,7 +187,7 @@ function printBill({ request, held_nano, charges }: SampleBill): void {
   }
   const width = Math.max(...rows.map(([label]) => label.length));
   for (const [label, nano] of rows) {
-    printLine(`  ${label.padEnd(width)}  ${priceTag(formatDollars(nano))}`);
+    printLine(`  ${label.padEnd(width)}  ${withDollarSign(formatDollars(nano))}`);
   }
 }
 

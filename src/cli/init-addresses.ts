@@ -1,4 +1,4 @@
-import type { Starter } from '../config/starters.js';
+import type { InitProvider } from '../config/init-providers.js';
 import type { LocalAddress } from '../gateway/local-servers.js';
 import { UsageError } from './command.js';
 
@@ -9,17 +9,17 @@ const MAX_ADDRESSES = 32;
  * name that a manifest lists takes that manifest. Throws `UsageError` for anything else.
  */
 export function localAddresses(
-  starters: readonly Starter[],
+  init_providers: readonly InitProvider[],
   typed: readonly string[] | boolean | undefined,
 ): LocalAddress[] {
   if (typed === false) return [];
-  const customary = starters.flatMap(({ manifest, local }) =>
+  const customary = init_providers.flatMap(({ manifest, local }) =>
     local.map(([name, base_url]) => ({ name, uses: manifest, base_url })),
   );
   if (typed === undefined || typed === true) return customary;
   if (typed.length > MAX_ADDRESSES) throw new UsageError(`--local: at most ${MAX_ADDRESSES}`);
   // The manifest for servers that have none of their own is the one without an address.
-  const general = starters.find(({ base_url, local }) => !base_url && local.length > 0);
+  const general = init_providers.find(({ base_url, local }) => !base_url && local.length > 0);
   const addresses: LocalAddress[] = [];
   for (const text of typed) {
     const [, name = 'local', url = ''] = /^(?:([a-z0-9][a-z0-9-]{0,40})=)?(.*)$/su.exec(text) ?? [];

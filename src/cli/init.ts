@@ -1,7 +1,7 @@
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Starter } from '../config/starters.js';
+import type { InitProvider } from '../config/init-providers.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Findings, Missed, PlannedProvider } from '../gateway/init-plan.js';
 import type { LocalAddress } from '../gateway/local-servers.js';
@@ -12,7 +12,7 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import { acting, command, repeated, UsageError } from './command.js';
 import { environmentOf } from './environment.js';
 import { localAddresses } from './init-addresses.js';
-import { counted, printJson, printLine } from './print.js';
+import { pluralize, printJson, printLine } from './print.js';
 
 interface Options {
   force?: true;
@@ -41,16 +41,16 @@ export function initCommand(): Command {
 }
 
 async function init(file: string, options: Options): Promise<void> {
-  const { readStarters } = await import('../config/starters.js');
+  const { readInitProviders } = await import('../config/init-providers.js');
   const { findProviders, lastResort } = await import('../gateway/init-plan.js');
-  const starters = await readStarters();
+  const init_providers = await readInitProviders();
   const env = environmentOf(file);
-  const addresses = localAddresses(starters, options.local);
-  checkNames(options.provider, starters, addresses);
+  const addresses = localAddresses(init_providers, options.local);
+  checkNames(options.provider, init_providers, addresses);
   const picks = options.provider;
-  const search = { starters, picks, env, addresses, timeout_ms: TIMEOUT_MS };
+  const search = { init_providers, picks, env, addresses, timeout_ms: TIMEOUT_MS };
   const found = await findProviders(search);
-  const in_process = await lastResort(starters);
+  const in_process = await lastResort(init_providers);
   const picked = in_process.filter(({ name }) => picks?.includes(name));
   const providers = [...found.providers, ...picked];
   const unasked =
@@ -68,12 +68,12 @@ async function init(file: string, options: Options): Promise<void> {
 /** Throws `UsageError` for a name that is neither a manifest nor a local server. */
 function checkNames(
   picks: readonly string[] = [],
-  starters: readonly Starter[],
+  init_providers: readonly InitProvider[],
   addresses: readonly LocalAddress[],
 ): void {
   const known = [
     ...new Set([
-      ...starters.filter(isPick).map(({ manifest }) => manifest),
+      ...init_providers.filter(isPick).map(({ manifest }) => manifest),
       ...addresses.map(({ name }) => name),
     ]),
   ];
@@ -83,7 +83,7 @@ function checkNames(
   }
 }
 
-function isPick({ variables, local, in_process }: Starter): boolean {
+function isPick({ variables, local, in_process }: InitProvider): boolean {
   return variables.length > 0 || local.length > 0 || in_process;
 }
 
@@ -179,7 +179,7 @@ function report(
     );
     printLine('run this again with --force; "tollgate init --json" names all that was looked for.');
   }
-  const models = counted(providers.flatMap((one) => one.models).length, 'model');
+  const models = pluralize(providers.flatMap((one) => one.models).length, 'model');
   printLine(`Wrote ${file} with ${models}. Next:\n\n  ${next}\n`);
 }
 

@@ -3,7 +3,7 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import { parseDuration } from '../yaml/units.js';
 import { UsageError } from './command.js';
 import { dollars } from './dollars.js';
-import { priceTag, time } from './print.js';
+import { withDollarSign, formatTime } from './print.js';
 import type { Key, KeyTerms } from '../store/keys/keys.js';
 import { modelIds } from './entry-names.js';
 
@@ -47,10 +47,10 @@ function lifetime(text: string): number {
 /** One sentence for each term that the key has. */
 export function termSentences({ expires_ms, models, limit_nano }: Key): string[] {
   const sentences: string[] = [];
-  if (expires_ms !== null) sentences.push(`It expires at ${time(expires_ms)}.`);
+  if (expires_ms !== null) sentences.push(`It expires at ${formatTime(expires_ms)}.`);
   if (models) sentences.push(`It may use ${models.join(', ')} alone.`);
   if (limit_nano !== null) {
-    sentences.push(`It may spend ${priceTag(formatDollars(limit_nano))} in all.`);
+    sentences.push(`It may spend ${withDollarSign(formatDollars(limit_nano))} in all.`);
   }
   return sentences;
 }

@@ -3,7 +3,7 @@ import { formatDollars } from '../lib/money.js';
 import type { Store } from '../store/store-types.js';
 import { acting, command, withConfig } from './command.js';
 import { paged, pageOf, type Page, type PageOptions } from './listing.js';
-import { printJson, time } from './print.js';
+import { printJson, formatTime } from './print.js';
 import { printRows } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 import { usageOf, type LedgerEntry } from '../store/ledger/ledger-columns.js';
@@ -58,7 +58,7 @@ async function newestEntries(
 function view(entry: LedgerEntry) {
   return {
     id: entry.id,
-    time: time(entry.created_ms),
+    time: formatTime(entry.created_ms),
     kind: entry.kind,
     amount: formatDollars(entry.amount_nano),
     model: entry.model,

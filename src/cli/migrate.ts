@@ -13,7 +13,7 @@ export function migrateCommand(): Command {
 }
 
 async function migrate({ config, json }: { config: string; json?: boolean }): Promise<void> {
-  const { storeOf } = await import('../config/store-of.js');
+  const { storeUrlOf: storeOf } = await import('../config/single-settings.js');
   const { migrate: migrateStore } = await import('../store/migrate.js');
   const { applied } = await migrateStore(await storeOf(config, environmentOf(config)));
   if (json) return printJson({ applied });

@@ -35,7 +35,7 @@ export function printRows(rows: readonly Row[], json: boolean | undefined, none:
   if (!first) return printLine(none);
   const all: Grid = {
     head: Object.keys(first).map((name) => name.replaceAll('_', ' ')),
-    rows: rows.map((row) => Object.values(row).map(shown)),
+    rows: rows.map((row) => Object.values(row).map(formatCell)),
   };
   printLine(tableOf(fitted(all, columnsOf(process.stdout, process.env) ?? Infinity)));
 }
@@ -58,7 +58,7 @@ function tableOf(grid: FittedGrid): string {
 }
 
 /** A cell as one line. Text of upstreams and customers is made safe for a terminal. */
-export function shown(cell: Cell): string {
+export function formatCell(cell: Cell): string {
   return legible(textOf(cell).replaceAll(/\s+/gu, ' '), Infinity);
 }
 

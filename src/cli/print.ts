@@ -7,16 +7,16 @@ export function printLine(text: string): void {
 }
 
 /** Dollars with their unit: `$1.00`, `-$1.00`. */
-export function priceTag(dollars: string): string {
+export function withDollarSign(dollars: string): string {
   return dollars.startsWith('-') ? `-$${dollars.slice(1)}` : `$${dollars}`;
 }
 
 /** `1 account`, `2 accounts`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function pluralize(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
 /** Formats milliseconds since 1970 as ISO 8601 in UTC. */
-export function time(ms: number | null): string | null {
+export function formatTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

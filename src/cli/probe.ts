@@ -4,7 +4,7 @@ import { formatDollars } from '../lib/money.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { parseDuration } from '../yaml/units.js';
 import { acting, command, UsageError, withConfig } from './command.js';
-import { counted, printLine } from './print.js';
+import { pluralize, printLine } from './print.js';
 import { printRows } from './print-rows.js';
 import { environmentOf } from './environment.js';
 
@@ -60,7 +60,7 @@ async function probe(name: string | undefined, options: Options): Promise<void> 
   if (options.json) return printRows(rows, true, '');
   printRows(rows.map(shortened), false, 'There is no model whose upstreams could be asked.');
   if (rows.length === 0) return;
-  const upstreams = counted(results.length, 'upstream');
+  const upstreams = pluralize(results.length, 'upstream');
   printLine(`\n${upstreams} asked, ${failures.length} failed.`);
 }
 

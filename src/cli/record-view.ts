@@ -1,12 +1,12 @@
 import { flagsOf, type RequestRecord } from '../core/request-record.js';
 import { TOKEN_CLASSES } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
-import { time } from './print.js';
+import { formatTime } from './print.js';
 
 /** A record as a row of a table. */
 export function recordRow(record: RequestRecord, account: string) {
   return {
-    time: time(record.time_ms),
+    time: formatTime(record.time_ms),
     status: record.status,
     model: record.model,
     upstream: record.provider,
@@ -26,7 +26,7 @@ export function recordView(record: RequestRecord) {
   const classes = TOKEN_CLASSES.map((name) => [name, record[name]] as const);
   return {
     id: record.id,
-    time: time(record.time_ms),
+    time: formatTime(record.time_ms),
     account: record.account_id,
     key: record.key_id,
     endpoint: record.endpoint,

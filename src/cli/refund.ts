@@ -9,7 +9,7 @@ import type { RefundRequest } from '../store/ledger/refund.js';
 import { cliActor } from './actor.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { dollars } from './dollars.js';
-import { priceTag, printJson, printLine } from './print.js';
+import { withDollarSign, printJson, printLine } from './print.js';
 import { accountCalled, withStore } from './store.js';
 
 interface Options {
@@ -53,9 +53,9 @@ async function refund(request_id: string, options: Options): Promise<void> {
     }
     const sentence =
       entry.created_ms < began_ms
-        ? `The reference "${entry.reference}" has refunded ${priceTag(given)} before`
-        : `Refunded ${priceTag(given)} to ${account.name}`;
-    printLine(`${sentence}: the balance is ${priceTag(account.balance)}.`);
+        ? `The reference "${entry.reference}" has refunded ${withDollarSign(given)} before`
+        : `Refunded ${withDollarSign(given)} to ${account.name}`;
+    printLine(`${sentence}: the balance is ${withDollarSign(account.balance)}.`);
   });
 }
 

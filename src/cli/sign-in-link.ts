@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { cliActor } from './actor.js';
 import { acting, command, withConfig } from './command.js';
-import { printJson, printLine, time } from './print.js';
+import { printJson, printLine, formatTime } from './print.js';
 import { accountCalled, withStore } from './store.js';
 import { environmentOf } from './environment.js';
 
@@ -31,14 +31,14 @@ const ignored = (): void => undefined;
 
 async function signInLink(name: string, options: Options): Promise<void> {
   const { config, operator = false, json } = options;
-  const { publicUrlOf } = await import('../config/store-of.js');
+  const { publicUrlOf } = await import('../config/single-settings.js');
   const { makeSignInLink } = await import('../dashboard/sign-in/sign-in-link.js');
   const configuration = { public_url: await publicUrlOf(config, environmentOf(config), ignored) };
   await withStore(config, async (store) => {
     const account = await accountCalled(store, name);
     const terms = { operator, by: cliActor() };
     const { url, due_ms } = await makeSignInLink({ store, configuration }, account.id, terms);
-    if (json) return printJson({ url, expires: time(due_ms) });
+    if (json) return printJson({ url, expires: formatTime(due_ms) });
     const as = operator ? `${account.name}, as an operator` : account.name;
     printLine(`Open this within ten minutes to sign in to ${as}. It works once:`);
     printLine(url);

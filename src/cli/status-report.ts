@@ -5,7 +5,7 @@ import { sentence } from './command.js';
 import { environmentOf } from './environment.js';
 import { placeIn } from './fault-place.js';
 import { listenAddress } from './listen.js';
-import { time } from './print.js';
+import { formatTime } from './print.js';
 import { readinessAt } from './readiness.js';
 import { withStore } from './store.js';
 
@@ -21,7 +21,11 @@ export type StatusReport = Awaited<ReturnType<typeof reportOf>>;
 
 /** Asks the gateway, the configuration and the store; each may be broken by itself. */
 export async function reportOf({ config, listen }: StatusOptions, now_ms: number) {
-  const { journalOf, listenOf, storeOf } = await import('../config/store-of.js');
+  const {
+    journalFolderOf: journalOf,
+    listenAddressOf: listenOf,
+    storeUrlOf: storeOf,
+  } = await import('../config/single-settings.js');
   const { chargesIn } = await import('../store/journal/journal.js');
   const { check } = await import('../gateway/check.js');
   const env = environmentOf(config);
@@ -33,7 +37,7 @@ export async function reportOf({ config, listen }: StatusOptions, now_ms: number
   const { faults } = await check(config, env);
   const store = await inStore(config, now_ms);
   return {
-    time: time(now_ms),
+    time: formatTime(now_ms),
     serving: await readinessAt(address),
     configuration: configurationOf(config, faults),
     store: { kind: url.startsWith('sqlite:') ? 'sqlite' : 'postgres', ...store.state },
@@ -89,9 +93,9 @@ async function upstreamsOf(store: Store) {
     answered: one.answered,
     refused: one.refused,
     failed: one.failed,
-    last_success: time(one.last_success_ms),
+    last_success: formatTime(one.last_success_ms),
     last_failure: one.last_failure && {
-      time: time(one.last_failure.at_ms),
+      time: formatTime(one.last_failure.at_ms),
       fault: one.last_failure.fault,
       message: one.last_failure.message,
     },
@@ -106,7 +110,7 @@ async function requestsOf({ requests }: Store, now_ms: number) {
   const [latencies] = await requests.latencies(range);
   const { calls, failed } = totals ?? { calls: 0, failed: 0 };
   return {
-    since: time(from_ms),
+    since: formatTime(from_ms),
     count: calls,
     failed,
     error_rate: calls === 0 ? null : Number((failed / calls).toFixed(4)),

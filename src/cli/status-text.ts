@@ -1,5 +1,5 @@
-import { counted, priceTag } from './print.js';
-import { shown } from './print-rows.js';
+import { pluralize, withDollarSign } from './print.js';
+import { formatCell } from './print-rows.js';
 import type { StatusReport } from './status-report.js';
 
 const NAME_COLUMN = 14;
@@ -13,17 +13,17 @@ export function statusText(report: StatusReport): string[] {
     line('store', `${store.kind}, ${store.answers ? 'answers' : `away: ${store.reason}`}`),
   ];
   if (holds) {
-    const amount = priceTag(holds.amount);
-    lines.push(line('holds', `${counted(holds.count, 'open hold')}, ${amount} in all`));
+    const amount = withDollarSign(holds.amount);
+    lines.push(line('holds', `${pluralize(holds.count, 'open hold')}, ${amount} in all`));
   }
-  lines.push(line('backlog', `${counted(waiting_charges, 'charge')} waiting for the store`));
+  lines.push(line('backlog', `${pluralize(waiting_charges, 'charge')} waiting for the store`));
   if (requests) lines.push(line('requests', requestsText(requests)));
   for (const one of upstreams ?? []) lines.push(line(`  ${one.name}`, upstreamText(one)));
   return lines;
 }
 
 function line(name: string, text: string): string {
-  return `${name.padEnd(NAME_COLUMN)} ${shown(text)}`;
+  return `${name.padEnd(NAME_COLUMN)} ${formatCell(text)}`;
 }
 
 function servingText({ serving }: StatusReport): string {
@@ -35,8 +35,8 @@ function servingText({ serving }: StatusReport): string {
 
 function configurationText(configuration: StatusReport['configuration']): string {
   const { file, errors, warnings, first_error } = configuration;
-  if (errors > 0) return `${file} has ${counted(errors, 'error')}; ${first_error}`;
-  return `${file} is valid${warnings > 0 ? `, with ${counted(warnings, 'warning')}` : ''}`;
+  if (errors > 0) return `${file} has ${pluralize(errors, 'error')}; ${first_error}`;
+  return `${file} is valid${warnings > 0 ? `, with ${pluralize(warnings, 'warning')}` : ''}`;
 }
 
 function requestsText(requests: NonNullable<StatusReport['requests']>): string {

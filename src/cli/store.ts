@@ -16,7 +16,7 @@ export async function withStore<T>(
   { creates }: { creates: boolean } = { creates: false },
 ): Promise<T> {
   // Imported here, so that a command without a store starts fast.
-  const { storeOf } = await import('../config/store-of.js');
+  const { storeUrlOf: storeOf } = await import('../config/single-settings.js');
   const { openStore } = await import('../store/open.js');
   const url = await storeOf(file, environmentOf(file), (fault) => warnOfBroken(file, fault));
   const store = await openStore(url, { now: Date.now, must_exist: !creates });

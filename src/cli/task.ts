@@ -4,8 +4,8 @@ import type { Task } from '../store/tasks/task-types.js';
 import { acting, command, group, UsageError } from './command.js';
 import { paged, pageOf, type PageOptions } from './listing.js';
 import { namesOf } from './names.js';
-import { printJson, printLine, time } from './print.js';
-import { printRows, shown } from './print-rows.js';
+import { printJson, printLine, formatTime } from './print.js';
+import { printRows, formatCell } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 
 interface ListOptions extends PageOptions {
@@ -61,7 +61,7 @@ async function showTask(
     const key = `${(await names.key(task.key_id)) ?? 'unknown'} (${task.key_id})`;
     for (const [name, value] of Object.entries({ ...all, account, key })) {
       const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
-      printLine(`${name.padEnd(15)} ${shown(text)}`);
+      printLine(`${name.padEnd(15)} ${formatCell(text)}`);
     }
   });
 }
@@ -74,7 +74,7 @@ function row(task: Task, account: string) {
     provider: task.provider,
     hold: formatDollars(task.hold_nano),
     charge: task.charge_nano === null ? null : formatDollars(task.charge_nano),
-    created: time(task.created_ms),
+    created: formatTime(task.created_ms),
     account,
     error: task.error,
   };
@@ -89,9 +89,9 @@ function details(task: Task) {
     price: formatDollars(task.price_nano),
     videos: task.videos,
     content_id: task.content_id,
-    updated: time(task.updated_ms),
-    polled: time(task.polled_ms === 0 ? null : task.polled_ms),
-    due: time(task.due_ms),
+    updated: formatTime(task.updated_ms),
+    polled: formatTime(task.polled_ms === 0 ? null : task.polled_ms),
+    due: formatTime(task.due_ms),
     call: task.call,
     jobs: task.jobs,
     error,

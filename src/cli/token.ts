@@ -6,7 +6,7 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import { cliActor } from './actor.js';
 import { acting, command, group, UsageError } from './command.js';
 import { expiryOf } from './key-terms.js';
-import { printJson, printLine, time } from './print.js';
+import { printJson, printLine, formatTime } from './print.js';
 import { printRows } from './print-rows.js';
 import { withStore } from './store.js';
 
@@ -74,7 +74,7 @@ async function createToken(
     printLine(`Made the token ${token.id}. Its secret, shown this once:`);
     printLine(secret);
     printLine(`Its scopes are ${token.scopes.join(', ')}.`);
-    if (token.expires_ms !== null) printLine(`It expires at ${time(token.expires_ms)}.`);
+    if (token.expires_ms !== null) printLine(`It expires at ${formatTime(token.expires_ms)}.`);
   };
   // A program's token may be made before the first start.
   await withStore(config, create, { creates: true });
@@ -104,9 +104,9 @@ function row(token: ManagementToken) {
     name,
     prefix,
     scopes,
-    created: time(token.created_ms),
-    last_used: time(token.last_used_ms),
-    expires: time(token.expires_ms),
-    revoked: time(token.revoked_ms),
+    created: formatTime(token.created_ms),
+    last_used: formatTime(token.last_used_ms),
+    expires: formatTime(token.expires_ms),
+    revoked: formatTime(token.revoked_ms),
   };
 }

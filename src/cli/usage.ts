@@ -5,7 +5,7 @@ import type { Store } from '../store/store-types.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { pageOf, paged, type Page, type PageOptions } from './listing.js';
 import { namesOf } from './names.js';
-import { counted, printJson, printLine, priceTag } from './print.js';
+import { pluralize, printJson, printLine, withDollarSign } from './print.js';
 import { printRows, type Cell } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 
@@ -141,6 +141,6 @@ function shortened<Row extends ReturnType<typeof figures>>({ uncollected, ...row
 function sumOf(totals: readonly TotalsRow[]): string {
   const calls = totals.reduce((sum, one) => sum + one.calls, 0);
   const cost_nano = totals.reduce((sum, one) => sum + one.cost_nano, 0n);
-  const charged = priceTag(formatDollars(cost_nano));
-  return `${counted(calls, 'request')}, ${charged} charged, before refunds.`;
+  const charged = withDollarSign(formatDollars(cost_nano));
+  return `${pluralize(calls, 'request')}, ${charged} charged, before refunds.`;
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { acting, command, withConfig } from './command.js';
-import { counted, printJson, printLine } from './print.js';
+import { pluralize, printJson, printLine } from './print.js';
 import { withStore } from './store.js';
 
 /** `tollgate verify`: exit status 0 if every account adds up, else 1. */
@@ -18,11 +18,11 @@ async function verify({ config, json }: { config: string; json?: boolean }): Pro
   if (json) return printJson(report);
   for (const fault of report.faults) printLine(fault);
   const { accounts, entries, open_holds, faults } = report;
-  const verdict = faults.length === 0 ? 'All adds up' : counted(faults.length, 'fault');
+  const verdict = faults.length === 0 ? 'All adds up' : pluralize(faults.length, 'fault');
   const seen = [
-    counted(accounts, 'account'),
-    counted(entries, 'ledger entry', 'ledger entries'),
-    counted(open_holds, 'open hold'),
+    pluralize(accounts, 'account'),
+    pluralize(entries, 'ledger entry', 'ledger entries'),
+    pluralize(open_holds, 'open hold'),
   ];
   printLine(`${verdict}: ${seen.join(', ')}.`);
 }

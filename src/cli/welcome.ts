@@ -4,7 +4,7 @@ import type { Configuration } from '../core/configuration.js';
 import type { FirstStart } from '../gateway/seed.js';
 import { shellQuoted, shellWord } from '../lib/shell-quote.js';
 import { written, type Address } from './listen.js';
-import { counted, printJson, printLine, time } from './print.js';
+import { pluralize, printJson, printLine, formatTime } from './print.js';
 
 /**
  * The text that `serve` prints once it takes requests: its address and, at the first start, a key,
@@ -20,7 +20,7 @@ export function welcome(
   const models = configuration.models.size;
   if (json) return printJson({ url, models, first_start: first ? shapeOf(first) : null });
   if (first) greet(configuration, url, first);
-  printLine(`Tollgate is serving ${counted(models, 'model')} on ${url}`);
+  printLine(`Tollgate is serving ${pluralize(models, 'model')} on ${url}`);
 }
 
 function shapeOf({ account, credit_nano, secret, sign_in }: FirstStart): object {
@@ -29,7 +29,7 @@ function shapeOf({ account, credit_nano, secret, sign_in }: FirstStart): object 
     credit: formatDollars(credit_nano),
     secret,
     sign_in_link: sign_in?.url ?? null,
-    sign_in_expires: time(sign_in?.due_ms ?? null),
+    sign_in_expires: formatTime(sign_in?.due_ms ?? null),
   };
 }
 

@@ -1,4 +1,4 @@
-import { oncePer } from '../lib/once-per.js';
+import { memoizeByObject } from '../lib/memoize-by-object.js';
 import type { Modalities, Modality } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { Manifest } from './adapter.js';
@@ -36,7 +36,7 @@ export function checkCapabilities(
 }
 
 /** The modality whose name or refinement each capability is; of several, the first. */
-const byCapability = oncePer(
+const byCapability = memoizeByObject(
   (modalities: Modalities) =>
     new Map(
       [...modalities.values()]
@@ -46,8 +46,8 @@ const byCapability = oncePer(
 );
 
 /** Whether a manifest serves a modality, computed once: many models share few manifests. */
-const isServed = oncePer(({ source }: Manifest) =>
-  oncePer(({ manifest }: Modality) =>
+const isServed = memoizeByObject(({ source }: Manifest) =>
+  memoizeByObject(({ manifest }: Modality) =>
     manifest.served_by.some((list) =>
       list.every((operation) => source.has(`/operations${join(operation)}`)),
     ),

@@ -1,4 +1,4 @@
-import { oncePer } from '../lib/once-per.js';
+import { memoizeByObject } from '../lib/memoize-by-object.js';
 import { distance } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -59,13 +59,13 @@ const COSTLY = [
 const HELD_ALIASES = ['max_output_tokens', 'best_of'];
 
 /** All fields that the holds of these modalities depend on. */
-const heldBy = oncePer((modalities: Modalities) => [
+const heldBy = memoizeByObject((modalities: Modalities) => [
   ...[...modalities.values()].flatMap((modality) => modality.fields.held),
   ...HELD_ALIASES,
 ]);
 
 /** All fields of the requests of these modalities. */
-const ownFields = oncePer((modalities: Modalities) =>
+const ownFields = memoizeByObject((modalities: Modalities) =>
   [...modalities.values()].flatMap((modality) => modality.fields.own),
 );
 

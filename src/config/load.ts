@@ -12,7 +12,7 @@ import { readProviders } from './providers.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { readSettings } from './settings.js';
-import { checkSlips } from './slips.js';
+import { checkLikelyMistakes } from './likely-mistakes.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { Known } from './upstreams.js';
@@ -62,7 +62,7 @@ export async function load(
     default_max_tokens: gateway.limits?.default_max_tokens,
   };
   const models = readModels(source, gateway.models ?? {}, known);
-  checkSlips(source, {
+  checkLikelyMistakes(source, {
     gateway,
     ...settings,
     providers: read_providers,

@@ -14,7 +14,7 @@ import { readRegular } from '../yaml/regular-file.js';
 import { isKey } from '../yaml/secrets.js';
 import { quote, type Source } from '../yaml/source.js';
 import { importSigner } from './signer.js';
-import { manifestKnownAs } from './starters.js';
+import { manifestKnownAs } from './init-providers.js';
 import { validate } from '../yaml/validate.js';
 
 const NO_ADAPTERS = {

@@ -2,7 +2,7 @@ import type { ModelEntry } from '../schema-types/gateway.js';
 import type { Manifest } from './adapter.js';
 import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
-import { oncePer } from '../lib/once-per.js';
+import { memoizeByObject } from '../lib/memoize-by-object.js';
 import { isBeside } from '../yaml/misplaced.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
@@ -199,17 +199,19 @@ function withoutForeign(
 }
 
 /** Many models share a manifest, and some manifests pass through dozens of fields. */
-const passthroughOfManifest = oncePer(
+const passthroughOfManifest = memoizeByObject(
   ({ data }: Manifest) => new Set((data.passthrough ?? []).filter((field) => field !== undefined)),
 );
 
 type Fields = ReadonlySet<string>;
 
-const without = oncePer((all: Fields) =>
-  oncePer((some: Fields) => [...all].filter((field) => !some.has(field))),
+const without = memoizeByObject((all: Fields) =>
+  memoizeByObject((some: Fields) => [...all].filter((field) => !some.has(field))),
 );
 
-const withAll = oncePer((some: Fields) => oncePer((more: Fields) => new Set([...some, ...more])));
+const withAll = memoizeByObject((some: Fields) =>
+  memoizeByObject((more: Fields) => new Set([...some, ...more])),
+);
 
 /** Models whose upstreams have the same manifests share one set, unless they list own fields. */
 function passthroughOf(entry: Entry, upstreams: readonly ReadUpstream[]): Fields {

@@ -1,7 +1,7 @@
 import type { Modalities, PriceUnit } from '../pipeline/modality.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import { isRecord } from '../lib/is-record.js';
-import { oncePer } from '../lib/once-per.js';
+import { memoizeByObject } from '../lib/memoize-by-object.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import { TOKEN_UNITS, type Capability, type Price, type TokenUnit } from '../core/model.js';
@@ -39,7 +39,7 @@ export function readPrice(
 }
 
 /** The units that are not of tokens, each with its own way to read it. */
-const readersOf = oncePer((modalities: Modalities) =>
+const readersOf = memoizeByObject((modalities: Modalities) =>
   [...modalities.values()].flatMap(({ units }) =>
     Object.entries(units).flatMap(([unit, { read }]) => (read ? [{ unit, read }] : [])),
   ),
@@ -48,7 +48,7 @@ const readersOf = oncePer((modalities: Modalities) =>
 const TOKEN_NAMES = Object.keys(TOKEN_UNITS) as TokenUnit[];
 
 /** The units of all modalities by name, each with its definition in every modality that has it. */
-const unitsOf = oncePer((modalities: Modalities) => {
+const unitsOf = memoizeByObject((modalities: Modalities) => {
   const all = new Map<string, { pays: Capability[]; units: PriceUnit[] }>();
   for (const { units } of modalities.values()) {
     for (const [name, unit] of Object.entries(units)) {

@@ -8,7 +8,7 @@ import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
 import { hideSecrets } from '../yaml/secrets.js';
 import { segments } from '../yaml/source.js';
-import { byPlace, inOrder } from '../yaml/report.js';
+import { byPlace, sortFaults } from '../yaml/report.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
 export interface CheckResult {
@@ -40,7 +40,7 @@ export async function check(
     (fault) => !pluginFaults.some((known) => byPlace(known, fault) === 0),
   );
   const stageFaults = [...pluginFaults, ...pipelineFaults].map(withoutSecrets);
-  const all = inOrder([...faults, ...stageFaults], file);
+  const all = sortFaults([...faults, ...stageFaults], file);
   const isValid = all.every(({ severity }) => severity === 'warning');
   return { faults: all, configuration: isValid ? configuration : undefined, stages };
 }

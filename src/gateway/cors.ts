@@ -45,7 +45,7 @@ const MAX_AGE_S = '7200';
  * Lets pages of these origins call an endpoint. Calls carry an API key and never a cookie, so a
  * page cannot act for a user who is signed in to the dashboard.
  */
-export function withCors(origins: readonly string[], run: Handle): Handle {
+export function allowCors(origins: readonly string[], run: Handle): Handle {
   if (origins.length === 0) return run;
   return (ctx) => {
     if (allowOrigin(ctx, origins)) ctx.set('access-control-expose-headers', EXPOSED_HEADERS);

@@ -84,7 +84,7 @@ export class Heartbeat {
   async beat(): Promise<boolean> {
     const { store, settler, health, log } = this.parts;
     try {
-      await store.beat(JSON.stringify(health.report()));
+      await store.heartbeat(JSON.stringify(health.report()));
       settler.wrote();
       if (this.#fault !== '') log.info('the store takes writes again');
       this.#fault = '';

@@ -1,6 +1,6 @@
 import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import { shippedPrices, type ListPrices } from '../config/list-prices.js';
-import type { Starter } from '../config/starters.js';
+import type { InitProvider } from '../config/init-providers.js';
 import { MODALITIES } from '../modalities/index.js';
 import { askLocalServers, type LocalAddress, type LocalOutcome } from './local-servers.js';
 
@@ -48,7 +48,7 @@ export interface Findings {
 }
 
 export interface Search {
-  starters: readonly Starter[];
+  init_providers: readonly InitProvider[];
   /** The names of the providers to look for; undefined for all. */
   picks: readonly string[] | undefined;
   env: NodeJS.ProcessEnv;
@@ -62,57 +62,59 @@ const EMBEDDING = /embed|minilm|(?:^|[/_-])(?:bge|e5|gte)[-_]/i;
 
 /** Looks for providers: by keys in the environment, and by servers that answer on this machine. */
 export async function findProviders({
-  starters,
+  init_providers,
   picks,
   env,
   addresses,
   timeout_ms,
 }: Search): Promise<Findings> {
   const isWanted = (name: string): boolean => picks?.includes(name) ?? true;
-  const priced = starters.filter(({ models }) => models.length > 0);
+  const priced = init_providers.filter(({ models }) => models.length > 0);
   const prices = await shippedPrices(priced.map(({ manifest }) => manifest));
   const findings: Findings = { providers: [], missed: [] };
-  for (const starter of starters) {
-    if (starter.variables.length === 0 || !isWanted(starter.manifest)) continue;
-    const values = starter.variables.map(([key, names]) => {
+  for (const provider of init_providers) {
+    if (provider.variables.length === 0 || !isWanted(provider.manifest)) continue;
+    const values = provider.variables.map(([key, names]) => {
       return [key, names.find((name) => (env[name] ?? '') !== '')] as const;
     });
-    const unset = starter.variables.filter((_, at) => values[at]?.[1] === undefined);
-    if (unset.length === 0) findings.providers.push(withKeys(starter, values, prices));
-    else findings.missed.push(missing(starter, unset));
+    const unset = provider.variables.filter((_, at) => values[at]?.[1] === undefined);
+    if (unset.length === 0) findings.providers.push(withKeys(provider, values, prices));
+    else findings.missed.push(missing(provider, unset));
   }
   const wanted = addresses.filter(({ name }) => isWanted(name));
   const outcomes = await askLocalServers(wanted, timeout_ms);
-  wanted.forEach((address, at) => add(findings, address, starters, outcomes[at]));
+  wanted.forEach((address, at) => add(findings, address, init_providers, outcomes[at]));
   return findings;
 }
 
 /** The in-process providers, such as the simulator: they serve if no other provider is found. */
-export async function lastResort(starters: readonly Starter[]): Promise<PlannedProvider[]> {
-  const within = starters.filter(({ in_process, models }) => in_process && models.length > 0);
+export async function lastResort(
+  init_providers: readonly InitProvider[],
+): Promise<PlannedProvider[]> {
+  const within = init_providers.filter(({ in_process, models }) => in_process && models.length > 0);
   const prices = await shippedPrices(within.map(({ manifest }) => manifest));
-  return within.map((starter) => withKeys(starter, [], prices));
+  return within.map((provider) => withKeys(provider, [], prices));
 }
 
 function withKeys(
-  starter: Starter,
+  provider: InitProvider,
   values: readonly (readonly [key: string, variable: string | undefined])[],
   prices: ListPrices,
 ): PlannedProvider {
   const variables = values.flatMap(([, name]) => name ?? []);
   return {
-    name: starter.manifest,
-    uses: starter.manifest,
-    title: starter.title,
+    name: provider.manifest,
+    uses: provider.manifest,
+    title: provider.title,
     entry: values.map(([key, name = '']) => [key, `\${${name}}`]),
     variables,
     base_url: null,
-    models: plannedModels(starter, prices),
+    models: plannedModels(provider, prices),
     omitted: 0,
   };
 }
 
-function plannedModels({ manifest, models }: Starter, prices: ListPrices): PlannedModel[] {
+function plannedModels({ manifest, models }: InitProvider, prices: ListPrices): PlannedModel[] {
   return models.flatMap(([id, { capabilities, limits = {}, price, note = '' }]): PlannedModel[] => {
     const common = { id, capabilities, limits, limits_note: note };
     if (price) return [{ ...common, price, price_note: '' }];
@@ -123,7 +125,7 @@ function plannedModels({ manifest, models }: Starter, prices: ListPrices): Plann
   });
 }
 
-function missing({ manifest, title }: Starter, unset: Starter['variables']): Missed {
+function missing({ manifest, title }: InitProvider, unset: InitProvider['variables']): Missed {
   const names = unset.map(([, variables]) => variables.join(' or '));
   const reason = `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not set`;
   return { name: manifest, title, reason, busy_url: null };
@@ -132,17 +134,17 @@ function missing({ manifest, title }: Starter, unset: Starter['variables']): Mis
 function add(
   { providers, missed }: Findings,
   { name, uses, base_url }: LocalAddress,
-  starters: readonly Starter[],
+  init_providers: readonly InitProvider[],
   outcome: LocalOutcome = { kind: 'silent' },
 ): void {
-  const starter = starters.find(({ manifest }) => manifest === uses);
-  const title = name === uses ? (starter?.title ?? name) : name;
+  const provider = init_providers.find(({ manifest }) => manifest === uses);
+  const title = name === uses ? (provider?.title ?? name) : name;
   if (outcome.kind === 'models') {
     providers.push({
       name,
       uses,
       title,
-      entry: base_url === starter?.base_url ? [] : [['base_url', base_url]],
+      entry: base_url === provider?.base_url ? [] : [['base_url', base_url]],
       variables: [],
       base_url,
       models: outcome.models.slice(0, LOCAL_MODELS).map(({ id, context }) => ({

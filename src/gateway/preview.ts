@@ -4,7 +4,7 @@ import { GatewayError } from '../core/errors.js';
 import type { Model, Upstream } from '../core/model.js';
 import type { Provider, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { ownConnection } from '../http/own-connection.js';
+import { gatewayConnection } from '../http/gateway-connection.js';
 import { compileOwnSchema, compileShippedSchema } from '../http/request-body.js';
 import { MODALITIES } from '../modalities/index.js';
 import { formatOf, type Modality } from '../pipeline/modality.js';
@@ -14,7 +14,7 @@ import { begunTask } from '../store/tasks/task-rows.js';
 import type { TaskStore } from '../store/tasks/task-types.js';
 import { checkBody } from '../stages/validate.js';
 import { ProviderHealth } from '../telemetry/provider-health.js';
-import { masked, PLAIN_HEADERS } from '../upstream/classify-error.js';
+import { maskSecrets, PLAIN_HEADERS } from '../upstream/classify-error.js';
 import { withSignatures, withTokens } from '../upstream/credentials.js';
 import type { Network } from '../upstream/network-types.js';
 import { outgoingRequest } from '../upstream/network.js';
@@ -120,7 +120,7 @@ async function preview(
   configuration: Configuration,
 ): Promise<Pick<PreviewedUpstream, 'requests' | 'refusal'>> {
   const requests: PreviewedRequest[] = [];
-  const client = ownConnection();
+  const client = gatewayConnection();
   const recorder: Network = {
     send: (provider, request) => {
       requests.push(shown(provider, request));
@@ -220,7 +220,7 @@ function urlOf(url: string, provider: Provider): string {
 }
 
 function withoutSecrets(text: string, provider: Provider): string {
-  return masked(text, provider).replaceAll('***', DOTS);
+  return maskSecrets(text, provider).replaceAll('***', DOTS);
 }
 
 function bodyOf(body: WireRequest['body'] | null, provider: Provider): unknown {

@@ -5,7 +5,7 @@ import type { Model, Upstream } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
 import { UpstreamError, type Fault } from '../core/upstream-error.js';
 import type { ClientConnection } from '../http/client-connection.js';
-import { ownConnection } from '../http/own-connection.js';
+import { gatewayConnection } from '../http/gateway-connection.js';
 import { MODALITIES } from '../modalities/index.js';
 import type { Modality } from '../pipeline/modality.js';
 import { createNetwork } from '../upstream/network.js';
@@ -100,7 +100,7 @@ async function probed(
   services: ProbeServices,
   { timeout_ms, now }: ProbeOptions,
 ): Promise<Probed> {
-  const client = ownConnection();
+  const client = gatewayConnection();
   const late = new UpstreamError('timeout', `The upstream took longer than ${timeout_ms} ms.`);
   const timer = setTimeout(() => client.stop(late), timeout_ms);
   const begun_ms = now();

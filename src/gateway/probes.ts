@@ -1,7 +1,7 @@
 import type { Services } from '../pipeline/services.js';
 import type { StageMiddleware } from '../pipeline/stage.js';
 import { restartSentence } from './start-settings.js';
-import { FileGone } from '../store/sqlite/sqlite-file.js';
+import { FileDeleted } from '../store/sqlite/sqlite-file.js';
 
 /** The health of this process; changed by the gateway, read by the probes. */
 export interface Health {
@@ -65,7 +65,7 @@ function sharedPing(store: Services['store']): () => Promise<string | undefined>
       await store.ping();
       return undefined;
     } catch (error) {
-      return error instanceof FileGone
+      return error instanceof FileDeleted
         ? 'the file of the store was deleted or replaced'
         : 'the store does not answer';
     }

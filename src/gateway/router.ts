@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { preflight, withCors } from './cors.js';
+import { preflight, allowCors } from './cors.js';
 import { respond } from './respond.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import { createDashboard } from '../dashboard/index.js';
@@ -38,7 +38,7 @@ export function createApp(
   for (const endpoint of endpoints) {
     const { method, path } = endpoint;
     const runStages = compose(endpoint, stages, services);
-    const run = withCors(cors, withFormat(endpoint, runStages));
+    const run = allowCors(cors, withFormat(endpoint, runStages));
     router.register(routerPath(endpoint), [method], [run]);
     if (!isDirect(endpoint)) continue;
     const methods = direct.get(path) ?? new Map<string, Handle>();

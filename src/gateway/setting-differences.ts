@@ -1,20 +1,20 @@
 import type { Configuration } from '../core/configuration.js';
-import { durationWord, sizeWord } from '../dashboard/views/file-words.js';
+import { formatDuration, formatSize } from '../dashboard/views/config-units.js';
 import { restartKeys } from './start-settings.js';
 
 type Limits = Configuration['limits'];
 
 /** The limits of the gateway that its clients meet, by the names that gateway.yaml gives them. */
 const LIMITS: readonly [name: string, key: keyof Limits, shown: (value: number) => string][] = [
-  ['body', 'body_bytes', sizeWord],
+  ['body', 'body_bytes', formatSize],
   ['body_values', 'body_values', String],
-  ['task', 'task_ms', durationWord],
-  ['image_bytes', 'image_bytes', sizeWord],
-  ['image_ttl', 'image_ttl_ms', durationWord],
-  ['idempotency', 'idempotency_ms', durationWord],
+  ['task', 'task_ms', formatDuration],
+  ['image_bytes', 'image_bytes', formatSize],
+  ['image_ttl', 'image_ttl_ms', formatDuration],
+  ['idempotency', 'idempotency_ms', formatDuration],
   ['keys', 'keys', String],
-  ['fetch', 'fetch_ms', durationWord],
-  ['fetch_bytes', 'fetch_bytes', sizeWord],
+  ['fetch', 'fetch_ms', formatDuration],
+  ['fetch_bytes', 'fetch_bytes', formatSize],
   ['fetch_urls', 'fetch_urls', String],
 ];
 

@@ -7,7 +7,7 @@ export function headerSafe(name: string): string {
 }
 
 /** Adds the names of unknown fields to the ignored ones. A field that is null counts as absent. */
-export function noteExtras(
+export function noteUnknownFields(
   value: object,
   known: ReadonlySet<string>,
   where: string,

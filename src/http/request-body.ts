@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError, OptionError } from '../core/errors.js';
-import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
+import { decode, LARGE_BYTES, countValues } from '../lib/json-text.js';
 import { readLargeBody } from './large-body.js';
 import type { Room } from './memory-budget.js';
 import { readFileSync, statSync } from 'node:fs';
@@ -30,7 +30,7 @@ export interface BodyTerms {
 export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Promise<unknown> {
   const bytes = await readBytes(req, terms, 'application/json');
   if (bytes.length <= LARGE_BYTES) return parse(bytes.toString('utf8'));
-  const weighed = weigh(bytes, terms.values);
+  const weighed = countValues(bytes, terms.values);
   if ('over' in weighed) throw tooComplex(weighed.over, terms.values);
   terms.room.takeValues(weighed.values);
   const body = parse(await decode(bytes));

@@ -13,13 +13,13 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /** The number of values of a text, counted by its punctuation, or the limit that it exceeds. */
-export type Weighed = { values: number } | { over: 'values' | 'depth' };
+export type ValueCount = { values: number } | { over: 'values' | 'depth' };
 
 /**
  * Counts the values of a JSON text up to a limit, without parsing it: a parsed value takes many
  * times its bytes. A text that is not JSON is counted too. The parser refuses it later.
  */
-export function weigh(bytes: Buffer, max_values: number): Weighed {
+export function countValues(bytes: Buffer, max_values: number): ValueCount {
   let values = 1;
   let depth = 0;
   for (let at = 0; at < bytes.length; at += 1) {

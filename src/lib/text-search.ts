@@ -1,4 +1,4 @@
-import type { Turns } from './turns.js';
+import type { EventLoopTurns } from './event-loop-turns.js';
 
 /** The start of a match in a text, and the index after its end. */
 export type Range = readonly [from: number, to: number];
@@ -89,7 +89,7 @@ const TURN_MS = 5;
 /** Does the steps in turns of the event loop. `onTurn` gets the time worked so far, in ms. */
 export async function inTurns<T>(
   steps: Steps<T>,
-  { turns, now }: { turns: Turns; now: () => number },
+  { turns, now }: { turns: EventLoopTurns; now: () => number },
   onTurn: (worked_ms: number) => void,
 ): Promise<T> {
   let worked_ms = 0;

@@ -4,13 +4,13 @@ import { isRecord } from '../lib/is-record.js';
 import { compileText } from './address.js';
 import { OPERATORS, type Parts } from './operators.js';
 import { compilePath } from './path.js';
-import type { Place } from './template-scopes.js';
+import type { TemplateScope } from './template-scopes.js';
 import type { Template } from './scope.js';
 
 /** The place and the source of a template. */
 export interface CompileContext {
   source: Source;
-  place: Place;
+  place: TemplateScope;
   /** True for a template that is an address, with `{model}` and `{$state.id}` in its text. */
   address?: boolean;
   /** True inside `do`, where `$` is an item of a list. */

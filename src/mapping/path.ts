@@ -1,6 +1,6 @@
 import { nameHint } from '../yaml/did-you-mean.js';
 import { quote } from '../yaml/source.js';
-import type { Fields, Place } from './template-scopes.js';
+import type { Fields, TemplateScope } from './template-scopes.js';
 import type { Scope, Template } from './scope.js';
 
 type Step = string | number | typeof INDEX;
@@ -19,7 +19,11 @@ export interface PathFault {
  * Steps are keys, `.url` or `['any key']`, and indexes, `[0]`, `[-1]` from the end or `[$index]`.
  * Only own keys are found. `within` says that `$` is an item of a list, whose parts are unknown.
  */
-export function compilePath(text: string, place: Place, within: boolean): Template | PathFault {
+export function compilePath(
+  text: string,
+  place: TemplateScope,
+  within: boolean,
+): Template | PathFault {
   const [, name = '', rest = ''] = PATH.exec(text) ?? [];
   if (!PATH.test(text)) {
     const hint =

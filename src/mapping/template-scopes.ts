@@ -4,7 +4,7 @@ export interface Fields {
 }
 
 /** The names that a template at one place may use, and the one that `$` is short for. */
-export interface Place {
+export interface TemplateScope {
   names: Fields;
   at: string;
 }
@@ -41,14 +41,14 @@ export const TEMPLATE_SCOPES = {
   submit_request: { names: { call: VIDEO_CALL, model: {} }, at: 'call' },
   submit_response: { names: { call: VIDEO_CALL, body: undefined, model: {} }, at: 'body' },
   error: { names: { body: undefined, status: {} }, at: 'body' },
-} satisfies Record<string, Place>;
+} satisfies Record<string, TemplateScope>;
 
 /** The place of a request for a task's status: `$` is the state of the task. */
-export function questionPlace(state: Fields): Place {
+export function statusRequestScope(state: Fields): TemplateScope {
   return { names: { state, model: {} }, at: 'state' };
 }
 
 /** The place of an answer about a task: `$` is its body. */
-export function progressPlace(state: Fields): Place {
+export function progressScope(state: Fields): TemplateScope {
   return { names: { ...ANSWER, state }, at: 'body' };
 }

@@ -1,6 +1,6 @@
 type Allowed = Readonly<Record<string, readonly unknown[] | undefined>>;
 
-export interface Unaccepted {
+export interface UnsupportedValue {
   field: string;
   message: string;
 }
@@ -13,7 +13,7 @@ export function unsupportedValue(
   call: Readonly<Record<string, unknown>>,
   accepts: Allowed | undefined,
   prefix: string,
-): Unaccepted | undefined {
+): UnsupportedValue | undefined {
   for (const [field, values] of Object.entries(accepts ?? {})) {
     const value = call[field];
     if (!values || value === undefined || values.includes(value)) continue;

@@ -4,7 +4,10 @@ import type { Upstream } from '../core/model.js';
  * Returns the order in which upstreams are tried: the order of the file, except that neighbours
  * with a `weight` share the load in proportion to it.
  */
-export function inOrder(upstreams: readonly Upstream[], random: () => number): readonly Upstream[] {
+export function orderByWeight(
+  upstreams: readonly Upstream[],
+  random: () => number,
+): readonly Upstream[] {
   if (upstreams.length === 1) return upstreams;
   const ordered: Upstream[] = [];
   for (let from = 0; from < upstreams.length;) {

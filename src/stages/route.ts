@@ -5,7 +5,7 @@ import { paramsOf, formatOption, fact, type Stage } from '../pipeline/stage.js';
 import { ignoredHeader } from '../http/ignored-header.js';
 import type { FindTask, Modalities, Modality } from '../pipeline/modality.js';
 import { quote } from '../yaml/source.js';
-import { inOrder } from '../pipeline/load-balance.js';
+import { orderByWeight } from '../pipeline/load-balance.js';
 
 /**
  * Finds the model, checks that it has the capability, puts its upstreams in order, and fits the
@@ -50,7 +50,7 @@ export function route(modalities: Modalities): Stage {
         const work = modality.plan(request, model);
         if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
         if (work.adjusted?.length) ctx.set('tollgate-adjusted', work.adjusted.join(', '));
-        work.upstreams = inOrder(work.upstreams, services.random);
+        work.upstreams = orderByWeight(work.upstreams, services.random);
         state.work = work;
         return next();
       };

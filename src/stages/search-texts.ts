@@ -1,8 +1,8 @@
 import { GatewayError } from '../core/errors.js';
 import { ClientDisconnected } from '../http/client-connection.js';
-import { oncePer } from '../lib/once-per.js';
+import { memoizeByObject } from '../lib/memoize-by-object.js';
 import { inTurns, type Steps } from '../lib/text-search.js';
-import { Turns } from '../lib/turns.js';
+import { EventLoopTurns } from '../lib/event-loop-turns.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Context } from '../pipeline/stage.js';
 
@@ -10,7 +10,7 @@ import { fact, type Context } from '../pipeline/stage.js';
 const MAX_MS = 5_000;
 
 /** All searches of a gateway take turns on the event loop. */
-const turnsOf = oncePer<object, Turns>(() => new Turns());
+const turnsOf = memoizeByObject<object, EventLoopTurns>(() => new EventLoopTurns());
 
 /** Searches a text and returns its replacement, which may be the text itself. */
 export type Search = (text: string, field: string) => Steps<string>;

@@ -1,5 +1,5 @@
 import { OptionError } from '../core/errors.js';
-import { ownPattern } from '../lib/own-pattern.js';
+import { compileOperatorPattern } from '../lib/operator-pattern.js';
 import { PERSONAL_DATA } from '../lib/personal-data.js';
 import type { TextPattern } from '../lib/text-search.js';
 
@@ -32,7 +32,7 @@ function compiled(source: string, at: number): TextPattern {
     throw new OptionError(`also[${at}] matches every text: write what the text to find looks like`);
   }
   try {
-    return ownPattern(OWN_KIND, source);
+    return compileOperatorPattern(OWN_KIND, source);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new OptionError(`also[${at}] cannot be used: ${reason}${remedy(reason)}`);

@@ -30,7 +30,7 @@ export function toBinding(amount_nano: bigint): string {
  * Text of an upstream as both databases accept it: PostgreSQL refuses a NUL, and a lone surrogate
  * is not valid UTF-8. Both become the replacement character.
  */
-export function storable(text: string): string {
+export function toStorableText(text: string): string {
   return text.replaceAll('\0', '\uFFFD').replaceAll(/\p{Surrogate}/gu, '\uFFFD');
 }
 

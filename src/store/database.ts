@@ -75,7 +75,7 @@ function isOutage(error: unknown): boolean {
 }
 
 /** Errors after which an idempotent statement, such as a read, may run again. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return isConflict(error) || isOutage(error);
 }
 
@@ -192,8 +192,8 @@ function openPostgres(url: string): Database {
     dialect: 'postgres',
     location: url,
     clock_ms: POSTGRES_CLOCK_MS,
-    read: (work) => onPostgres(isPassing, () => work(knex)),
-    snapshot: (work) => onPostgres(isPassing, () => knex.transaction(work, snapshot)),
+    read: (work) => onPostgres(isTransient, () => work(knex)),
+    snapshot: (work) => onPostgres(isTransient, () => knex.transaction(work, snapshot)),
     write: (work) => onPostgres(isConflict, () => knex.transaction(work)),
     close: () => knex.destroy(),
   };

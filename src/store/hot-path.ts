@@ -10,7 +10,7 @@ import type { RequestRecord } from '../core/request-record.js';
 /** The part of a store that every request uses, written once for each database. */
 export interface HotPath extends Pick<
   Store,
-  'caller' | 'hold' | 'admit' | 'settle' | 'release' | 'beat' | 'ping'
+  'caller' | 'hold' | 'admit' | 'settle' | 'release' | 'heartbeat' | 'ping'
 > {
   readonly idempotency: HotIdempotency;
   readonly requests: HotRequests;

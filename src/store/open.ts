@@ -11,8 +11,16 @@ import { credit, ledger } from './ledger/ledger.js';
 import { refund, refundable } from './ledger/refund.js';
 import { applyMigrations } from './migrate.js';
 import { sweepAnswers } from './idempotency/idempotency-keys.js';
-import { enter, leave, LEASE_MS, notes, recover, type Process, Watch } from './leases/leases.js';
-import { openPeople } from './sign-in/identities.js';
+import {
+  newProcess,
+  forgetProcess,
+  LEASE_MS,
+  liveNotes,
+  recover,
+  type Process,
+  Watch,
+} from './leases/leases.js';
+import { openSignInStore } from './sign-in/identities.js';
 import { openAlertClaims } from './alerts/alert-claims.js';
 import { openPriceHistory } from './prices/price-history.js';
 import { openRequests } from './requests/requests.js';
@@ -44,14 +52,14 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
   return explainOpenError(async () => {
     if (options.must_exist) refuseMissingFile(url);
     const database = openDatabase(url);
-    const self = enter(options.now, options.process_id);
+    const self = newProcess(options.now, options.process_id);
     try {
       if (options.must_exist) await refuseEmpty(database);
       await applyMigrations(database);
       const hot = await openHot(database, self, options.now);
       return assemble(database, hot, self, options);
     } catch (error) {
-      leave(self);
+      forgetProcess(self);
       await database.close();
       throw error;
     }
@@ -61,11 +69,11 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
 /** Only the driver that is used is loaded. */
 async function openHot(database: Database, self: Process, now: () => number): Promise<HotPath> {
   if (database.dialect === 'sqlite') {
-    const { SqliteHot } = await import('./sqlite/sqlite-hot-path.js');
-    return new SqliteHot(database.location, self, now);
+    const { SqliteHotPath } = await import('./sqlite/sqlite-hot-path.js');
+    return new SqliteHotPath(database.location, self, now);
   }
-  const { PostgresHot } = await import('./postgres/postgres-hot-path.js');
-  return new PostgresHot(database.location, self, now);
+  const { PostgresHotPath } = await import('./postgres/postgres-hot-path.js');
+  return new PostgresHotPath(database.location, self, now);
 }
 
 function assemble(database: Database, hot: HotPath, self: Process, options: StoreOptions): Store {
@@ -89,7 +97,7 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     tasks: openTasks(database, self, now),
     images: openHostedImages(database, now),
     alerts: openAlertClaims(database, now),
-    sign_in: openPeople(database, now),
+    sign_in: openSignInStore(database, now),
     ...management(database, now),
     createAccount: (name, credit_nano, by) => createAccount(database, now(), name, credit_nano, by),
     accounts: (page) => accounts(database, page),
@@ -102,15 +110,15 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     spend: (account_id, range) => spend(database, account_id, range),
     verify: () => verify(database),
     openHolds: () => openHolds(database),
-    beat: hot.beat.bind(hot),
-    notes: () => notes(database),
+    heartbeat: hot.heartbeat.bind(hot),
+    notes: () => liveNotes(database),
     recover: () => recover(database, self, watch, elapsed_ms()),
     ping: hot.ping.bind(hot),
     close: async () => {
       try {
         await hot.close();
       } finally {
-        leave(self);
+        forgetProcess(self);
         await database.close();
       }
     },

@@ -18,7 +18,7 @@ export function wait_ms(attempt: number): number {
 
 /** Runs the work until it succeeds, throws an error that is not passing, or runs out of tries. */
 export async function withRetry<T>(
-  isPassing: (error: unknown) => boolean,
+  isTransient: (error: unknown) => boolean,
   work: () => T | Promise<T>,
 ): Promise<T> {
   let began_ms: number | undefined;
@@ -26,7 +26,7 @@ export async function withRetry<T>(
     try {
       return await work();
     } catch (error) {
-      if (attempt === ATTEMPTS || !isPassing(error)) throw error;
+      if (attempt === ATTEMPTS || !isTransient(error)) throw error;
       began_ms ??= performance.now();
       if (performance.now() - began_ms > MAX_MS) throw error;
       await sleep(wait_ms(attempt));

@@ -180,7 +180,7 @@ export interface Store {
   readonly alerts: AlertStore;
 
   /** Sends a heartbeat, which keeps the holds of this process, and stores its note. */
-  beat(note?: string): Promise<void>;
+  heartbeat(note?: string): Promise<void>;
   /** The last note of each live process. */
   notes(): Promise<string[]>;
   /** Releases the holds of dead processes. Resolves with their number. */

@@ -18,7 +18,7 @@ export interface AnswerRoom {
 const AHEAD_BYTES = 64 * 1024;
 
 /** Reads a packet. If it returns a promise, the next packet waits until that resolves. */
-export type Taker = (packet: Buffer) => Promise<void> | undefined;
+export type PacketHandler = (packet: Buffer) => Promise<void> | undefined;
 
 interface Reader {
   resolve(result: IteratorResult<Buffer, undefined>): void;
@@ -177,7 +177,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
    * Calls `take` for each packet in the turn in which it comes. A promise for each packet
    * would cost more than reading it. Resolves at the end of the body, or when the reader stops.
    */
-  each(take: Taker): Promise<void> {
+  each(take: PacketHandler): Promise<void> {
     return new Promise((resolve, reject) => {
       const body = { goOn: () => this.#goOn(consumer), stop: () => void this.return() };
       const consumer = new PacketConsumer(take, body, resolve, reject);
@@ -233,11 +233,11 @@ interface PacketSource {
 class PacketConsumer {
   /** Whether the reader's promise for its last packet is pending. */
   isBusy = false;
-  readonly #take: Taker;
+  readonly #take: PacketHandler;
   readonly #body: PacketSource;
 
   constructor(
-    take: Taker,
+    take: PacketHandler,
     body: PacketSource,
     readonly resolve: () => void,
     readonly reject: (error: unknown) => void,

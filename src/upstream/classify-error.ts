@@ -1,5 +1,5 @@
 import type { Provider, WireRequest } from '../core/provider.js';
-import { ERROR_BYTES, readErrorBody, readErrorText, reread } from './error-body.js';
+import { ERROR_BYTES, readErrorBody, readErrorText, applyErrorReader } from './error-body.js';
 import { withoutEcho } from './echo.js';
 import {
   FAULT_MESSAGES,
@@ -91,7 +91,10 @@ export function classifyError(
 ): UpstreamError {
   const body = text.slice(0, ERROR_BYTES);
   const plain = readErrorText(body);
-  const words = matched(reread(body, status, plain, provider?.read_error, headers), provider);
+  const words = matched(
+    applyErrorReader(body, status, plain, provider?.read_error, headers),
+    provider,
+  );
   const fault = words.fault ?? faultOf(status, words);
   return toError(fault, words, retryAfter(headers, words), status, sent);
 }
@@ -103,7 +106,10 @@ export function classifyError(
 export function classifyErrorInside(whole: unknown, provider?: ErrorProvider): UpstreamError {
   const body = typeof whole === 'string' ? whole.slice(0, ERROR_BYTES) : whole;
   const plain = typeof body === 'string' ? readErrorText(body) : readErrorBody(body);
-  const words = matched(reread(body, plain.status, plain, provider?.read_error), provider);
+  const words = matched(
+    applyErrorReader(body, plain.status, plain, provider?.read_error),
+    provider,
+  );
   const byWords = words.status === undefined ? faultByMarks(words) : faultOf(words.status, words);
   const fault = words.fault ?? byWords;
   return toError(fault, words, retryAfter({}, words), words.status);
@@ -114,9 +120,9 @@ function matched<Words extends ErrorWords>(
   words: Words,
   provider: ErrorProvider | undefined,
 ): Words {
-  const message = masked(words.message.slice(0, 2 * MATCHED_CHARACTERS), provider);
+  const message = maskSecrets(words.message.slice(0, 2 * MATCHED_CHARACTERS), provider);
   const marks = words.marks.slice(0, MATCHED_CHARACTERS);
-  const codes = words.codes.map((code) => masked(code, provider));
+  const codes = words.codes.map((code) => maskSecrets(code, provider));
   return { ...words, message: message.slice(0, MATCHED_CHARACTERS), marks, codes };
 }
 
@@ -192,7 +198,7 @@ function toError(
 }
 
 /** Replaces each secret of the provider by `***`. */
-export function masked(text: string, provider: ErrorProvider | undefined): string {
+export function maskSecrets(text: string, provider: ErrorProvider | undefined): string {
   let result = text;
   for (const secret of provider ? secretsOf(provider) : []) {
     if (secret.length < SECRET_CHARACTERS) continue;

@@ -5,7 +5,7 @@ import { skipBody } from './upstream-request.js';
 import { fetchToken, type Token } from './google-token.js';
 import type { Network } from './network-types.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { masked } from './classify-error.js';
+import { maskSecrets } from './classify-error.js';
 
 /** Gets access tokens for service accounts, and caches them. */
 export interface TokenSource {
@@ -157,7 +157,7 @@ async function signed(
   } catch (error) {
     if (error instanceof UpstreamError) throw error;
     const reason = error instanceof Error ? error.message : '';
-    const cause = new Error(masked(reason, provider).slice(0, REASON_CHARACTERS));
+    const cause = new Error(maskSecrets(reason, provider).slice(0, REASON_CHARACTERS));
     const message = 'The gateway could not sign its request.';
     throw new UpstreamError('credentials', message, undefined, { cause });
   }

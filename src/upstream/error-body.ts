@@ -35,7 +35,7 @@ function readRecord(body: Record<string, unknown>): ErrorWords {
 }
 
 /** Reads a body with the reader of the provider's manifest, if it has one. */
-export function reread(
+export function applyErrorReader(
   body: unknown,
   status: number | undefined,
   plain: ErrorWords,

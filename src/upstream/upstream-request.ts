@@ -5,7 +5,7 @@ import { type AnswerRoom, AnswerBody, AnswerTooLarge } from './answer-body.js';
 import { classifyError } from './classify-error.js';
 import { ERROR_BYTES } from './error-body.js';
 import type { Network } from './network-types.js';
-import { decode, LARGE_BYTES, weigh } from '../lib/json-text.js';
+import { decode, LARGE_BYTES, countValues } from '../lib/json-text.js';
 
 /** The client of a call. Its signal ends the call, and its memory budget limits the answer. */
 export interface CallScope {
@@ -77,7 +77,7 @@ export async function readJson(
   room?: AnswerRoom,
 ): Promise<unknown> {
   const bytes = await readBytes(answer, limit_bytes, room);
-  if (bytes.length > LARGE_BYTES && 'over' in weigh(bytes, MAX_VALUES)) {
+  if (bytes.length > LARGE_BYTES && 'over' in countValues(bytes, MAX_VALUES)) {
     throw new UpstreamError('broken', "The upstream's answer has too many JSON values.");
   }
   const text = bytes.length > LARGE_BYTES ? await decode(bytes) : bytes.toString('utf8');

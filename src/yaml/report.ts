@@ -16,12 +16,12 @@ export class Report {
 
   /** The faults so far, in the order of a listing. */
   sorted(first: string): ConfigFault[] {
-    return inOrder([...this.#faults.values()], first);
+    return sortFaults([...this.#faults.values()], first);
   }
 }
 
 /** Sorts by place. The faults of `first`, the operator's own file, come before those of others. */
-export function inOrder(faults: readonly ConfigFault[], first: string): ConfigFault[] {
+export function sortFaults(faults: readonly ConfigFault[], first: string): ConfigFault[] {
   return faults.toSorted(
     (a, b) => Number(b.file === first) - Number(a.file === first) || byPlace(a, b),
   );

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { readStarters } from '../../src/config/starters.js';
+import { readInitProviders } from '../../src/config/init-providers.js';
 import { chat, completionOf } from '../helpers/ask.js';
 import { makePlace, type Place } from '../helpers/cli.js';
 import { startLocalServer } from '../helpers/local-server.js';
@@ -138,13 +138,13 @@ describe('tollgate init', () => {
   });
 
   it('writes a valid file where every key is set, with every model that manifests name', async () => {
-    const starters = await readStarters();
-    const names = starters.flatMap(({ variables }) => variables.flatMap(([, some]) => some));
+    const init_providers = await readInitProviders();
+    const names = init_providers.flatMap(({ variables }) => variables.flatMap(([, some]) => some));
     const place = await emptyPlace(Object.fromEntries(names.map((name) => [name, 'x1'])));
     const printed = await place.json<Printed>('init', '--no-local');
     expect(printed.missed).to.deep.equal([]);
     const { models, providers } = await written(place);
-    const wanted = starters.filter(({ in_process }) => !in_process);
+    const wanted = init_providers.filter(({ in_process }) => !in_process);
     const ids = Object.entries(models).flatMap(([id, { upstreams }]) =>
       upstreams.map(({ provider, model = id }) => `${provider} ${model}`),
     );
@@ -246,7 +246,7 @@ describe('tollgate init', () => {
 
 describe('the customary addresses of local servers', () => {
   it('are those of their manifests', async () => {
-    const own = (await readStarters()).flatMap(({ manifest, base_url, local }) =>
+    const own = (await readInitProviders()).flatMap(({ manifest, base_url, local }) =>
       local.filter(([name]) => name === manifest).map(([, url]) => [url, base_url]),
     );
     expect(own).to.have.length(4);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decode, weigh } from '../../src/lib/json-text.js';
+import { decode, countValues } from '../../src/lib/json-text.js';
 
 /** Names and values both count, and so does the comma before each but the first. */
 function punctuation(value: unknown): number {
@@ -28,15 +28,17 @@ describe('the weight of a JSON text', () => {
     fc.assert(
       fc.property(tree, (value) => {
         const bytes = Buffer.from(JSON.stringify(value));
-        expect(weigh(bytes, 1e6)).to.deep.equal({ values: 1 + punctuation(value) });
+        expect(countValues(bytes, 1e6)).to.deep.equal({ values: 1 + punctuation(value) });
       }),
     );
   });
 
   it('is not told past the limit, nor of strings that do not end', () => {
-    expect(weigh(Buffer.from(`[${'{},'.repeat(100)}{}]`), 100)).to.deep.equal({ over: 'values' });
-    expect(weigh(Buffer.from('['.repeat(201)), 1e6)).to.deep.equal({ over: 'depth' });
-    expect(weigh(Buffer.from(`"${'\\'.repeat(101)}`), 10)).to.deep.equal({ values: 1 });
+    expect(countValues(Buffer.from(`[${'{},'.repeat(100)}{}]`), 100)).to.deep.equal({
+      over: 'values',
+    });
+    expect(countValues(Buffer.from('['.repeat(201)), 1e6)).to.deep.equal({ over: 'depth' });
+    expect(countValues(Buffer.from(`"${'\\'.repeat(101)}`), 10)).to.deep.equal({ values: 1 });
   });
 
   it('does not depend on where the pieces are cut that it is decoded in', async () => {

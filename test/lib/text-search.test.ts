@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ownPattern } from '../../src/lib/own-pattern.js';
+import { compileOperatorPattern } from '../../src/lib/operator-pattern.js';
 import { PERSONAL_DATA } from '../../src/lib/personal-data.js';
 import {
   atOnce,
@@ -11,7 +11,7 @@ import {
   type Range,
   type TextPattern,
 } from '../../src/lib/text-search.js';
-import { Turns } from '../../src/lib/turns.js';
+import { EventLoopTurns } from '../../src/lib/event-loop-turns.js';
 import { WordList } from '../../src/lib/word-list.js';
 
 /** What is found in steps. */
@@ -21,7 +21,7 @@ function found(pattern: TextPattern, text: string): Range[] {
 
 describe('a long text that is searched in steps', () => {
   const own = (source: string, reach: number): TextPattern => ({
-    ...ownPattern('own', source),
+    ...compileOperatorPattern('own', source),
     reach,
   });
 
@@ -86,7 +86,7 @@ describe('a long text that is searched in steps', () => {
     for (const step_ms of [5, -5]) {
       const before = turns;
       let now_ms = 0;
-      const times = { turns: new Turns(), now: () => (now_ms += step_ms) };
+      const times = { turns: new EventLoopTurns(), now: () => (now_ms += step_ms) };
       expect(await inTurns(isIn(card, text), times, () => undefined)).to.equal(false);
       expect(turns - before).to.be.above(50);
     }

@@ -4,7 +4,7 @@ import type { EndpointEntry } from '../../src/core/configuration.js';
 import type { Context } from '../../src/pipeline/stage.js';
 import type { Services } from '../../src/pipeline/services.js';
 import { MODALITIES } from '../../src/modalities/index.js';
-import { inOrder } from '../../src/pipeline/load-balance.js';
+import { orderByWeight } from '../../src/pipeline/load-balance.js';
 import { route } from '../../src/stages/route.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { chat, errorOf } from '../helpers/ask.js';
@@ -33,7 +33,7 @@ const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 describe('the order of upstreams', () => {
   it('is the order of the file where nothing has a weight', () => {
     const upstreams = weighted([undefined, undefined, undefined]);
-    expect(inOrder(upstreams, () => 0.99)).to.deep.equal(upstreams);
+    expect(orderByWeight(upstreams, () => 0.99)).to.deep.equal(upstreams);
   });
 
   it('gives each upstream the share of its weight', () => {
@@ -44,7 +44,7 @@ describe('the order of upstreams', () => {
         const total = shares.reduce((sum, weight) => sum + weight, 0);
         const firsts = shares.map(() => 0);
         for (let draw = 0; draw < DRAWS; draw += 1) {
-          const [first = -1] = names(inOrder(upstreams, () => (draw + 0.5) / DRAWS));
+          const [first = -1] = names(orderByWeight(upstreams, () => (draw + 0.5) / DRAWS));
           firsts[first] = (firsts[first] ?? 0) + 1;
         }
         for (const [at, weight] of shares.entries()) {
@@ -59,7 +59,7 @@ describe('the order of upstreams', () => {
     fc.assert(
       fc.property(mixed, fc.array(chance, { minLength: 8, maxLength: 8 }), (all, chances) => {
         const drawn = [...chances];
-        const order = names(inOrder(weighted(all), () => drawn.pop() ?? 0));
+        const order = names(orderByWeight(weighted(all), () => drawn.pop() ?? 0));
         const groups = all.map((_, at) =>
           all.slice(0, at + 1).findLastIndex((w) => w === undefined),
         );
@@ -71,7 +71,7 @@ describe('the order of upstreams', () => {
 
   it('orders the rest of a group by weight too', () => {
     const chances = [0.95, 0.1];
-    expect(names(inOrder(weighted([5, 4, 1]), () => chances.shift() ?? 0))).to.deep.equal([
+    expect(names(orderByWeight(weighted([5, 4, 1]), () => chances.shift() ?? 0))).to.deep.equal([
       2, 0, 1,
     ]);
   });

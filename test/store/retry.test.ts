@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ATTEMPTS, codeOf, withRetry, wait_ms } from '../../src/store/retry.js';
 import { refusal } from './helpers/ground.js';
 
-const isPassing = (error: unknown) => codeOf(error) === 'SQLITE_BUSY';
+const isTransient = (error: unknown) => codeOf(error) === 'SQLITE_BUSY';
 
 function fault(code: unknown): Error {
   return Object.assign(new Error('fault'), { code });
@@ -11,7 +11,7 @@ function fault(code: unknown): Error {
 describe('withRetry', () => {
   it('tries again until the fault has passed', async () => {
     let tries = 0;
-    const value = await withRetry(isPassing, async () => {
+    const value = await withRetry(isTransient, async () => {
       if (++tries < 4) throw fault('SQLITE_BUSY');
       return 'done';
     });
@@ -24,7 +24,7 @@ describe('withRetry', () => {
       tries++;
       throw fault('SQLITE_FULL');
     };
-    expect(await refusal(withRetry(isPassing, work))).to.equal('Error: fault');
+    expect(await refusal(withRetry(isTransient, work))).to.equal('Error: fault');
     expect(tries).to.equal(1);
   });
 

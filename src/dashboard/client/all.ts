@@ -1,7 +1,7 @@
 import { explainCharts } from './charts.js';
 import { offerCopying } from './copy.js';
 import { keepLive } from './live.js';
-import { showOnce } from './once.js';
+import { showOnce } from './show-once.js';
 import { sendOnce } from './send-once.js';
 import { localiseTimes } from './times.js';
 

@@ -1,4 +1,4 @@
-import { charged } from './charged.js';
+import { showCost } from './show-cost.js';
 import { dataOf } from './events.js';
 import { call, posting, Refusal } from './gateway.js';
 import type { Call } from './shown-code.js';
@@ -18,7 +18,7 @@ interface Chunk {
   error?: { message: string };
 }
 
-/** Requests an answer, and shows it as it streams, with its time and its cost. */
+/** Requests an answer, and shows it streams, with its time and its cost. */
 export async function chat(turn: Turn, { path, body }: Call, signal: AbortSignal): Promise<void> {
   const watch = new Stopwatch();
   const answer = await call(path, { ...posting({ ...body, stream: true }), signal });
@@ -26,7 +26,7 @@ export async function chat(turn: Turn, { path, body }: Call, signal: AbortSignal
   const usage = answer.body ? await show(turn, answer.body, watch) : undefined;
   const times = watch.summary(usage?.completion_tokens);
   const tokens = usage ? [`${usage.prompt_tokens} → ${usage.completion_tokens} tokens`] : [];
-  await charged(turn, reference, [...tokens, ...times]);
+  await showCost(turn, reference, [...tokens, ...times]);
 }
 
 async function show(

@@ -1,4 +1,4 @@
-import { charged } from './charged.js';
+import { showCost } from './show-cost.js';
 import { call, callJson, posting } from './gateway.js';
 import { element } from './elements.js';
 import type { Call } from './shown-code.js';
@@ -41,7 +41,7 @@ export async function image(turn: Turn, { path, body }: Call, signal: AbortSigna
     image.src = PNG + b64_json;
     turn.root.append(image);
   }
-  await charged(turn, answer.headers.get('x-request-id') ?? '', times);
+  await showCost(turn, answer.headers.get('x-request-id') ?? '', times);
 }
 
 /** Requests a video, shows its progress, and plays it. */
@@ -61,7 +61,7 @@ export async function video(turn: Turn, { path, body }: Call, signal: AbortSigna
   turn.note('');
   for (const { url } of result.data ?? []) await play(turn, url, signal);
   const seconds = result.usage ? [`${result.usage.video_seconds} s of video`] : [];
-  await charged(turn, task.request_id, [...seconds, ...times.map((time) => `made in ${time}`)]);
+  await showCost(turn, task.request_id, [...seconds, ...times.map((time) => `made in ${time}`)]);
 }
 
 async function finished(turn: Turn, task: Task, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ComponentChildren, InputHTMLAttributes, JSX } from 'preact';
-import { capital } from './words.js';
+import { capitalize } from './formatting.js';
 
 /** An input with its label, hint and fault. */
 export function Field(props: {
@@ -37,7 +37,7 @@ function Fault(props: { name: string; fault: string | undefined }): JSX.Element 
   if (props.fault === undefined) return null;
   return (
     <span class="wrong" id={`${props.name}-fault`}>
-      {capital(props.fault)}
+      {capitalize(props.fault)}
     </span>
   );
 }

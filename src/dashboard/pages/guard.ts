@@ -1,7 +1,7 @@
 import type { Visitor } from '../types.js';
 
 /** The visitor of a route that needs a session. */
-export function signedIn(visitor: Visitor | undefined): Visitor {
+export function requireSession(visitor: Visitor | undefined): Visitor {
   if (!visitor) throw new Error('The route lets a request in without a session.');
   return visitor;
 }

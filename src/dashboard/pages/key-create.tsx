@@ -5,7 +5,7 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../typ
 import { formId } from '../views/form-id.js';
 import { makeKey } from '../views/keys.js';
 import { AgentCards, agentModels } from './agents.js';
-import { signedIn } from './guard.js';
+import { requireSession } from './guard.js';
 import { amountOf, answerForm, EMPTY_FORM, fieldsReader, textOf, type FormState } from './form.js';
 import { KeyForm } from './key-form.js';
 import { sendPage } from './page.js';
@@ -29,7 +29,7 @@ export function createKeyRoutes(services: DashboardServices): Route[] {
       method: 'POST',
       path: '/settings/keys',
       who: 'visitor',
-      answer: (ctx, visitor) => create(ctx, signedIn(visitor), services),
+      answer: (ctx, visitor) => create(ctx, requireSession(visitor), services),
     },
   ];
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/errors.js';
 import { actorOf } from '../actor.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
-import { signedIn } from './guard.js';
+import { requireSession } from './guard.js';
 import { sendPage } from './page.js';
 import { Ago, Card } from './parts.js';
 import { seeOther } from '../redirect.js';
@@ -39,7 +39,7 @@ async function keyOf(
   visitor: Visitor | undefined,
   store: DashboardServices['store'],
 ): Promise<Key> {
-  const { session } = signedIn(visitor);
+  const { session } = requireSession(visitor);
   const keys = await store.keys(session.account_id);
   const key = keys.find(({ id }) => id === ctx.params['keyID']);
   if (!key || key.revoked_ms !== null) throw noKey();

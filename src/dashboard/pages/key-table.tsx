@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { isActive } from '../views/keys.js';
 import { Ago, Ending, Money } from './parts.js';
-import { counted, dollarsShown } from './words.js';
+import { pluralize, formatAmount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';
 
 /** A table of keys with their terms and their usage. */
@@ -72,7 +72,7 @@ function Models({ models }: { models: readonly string[] | null }): JSX.Element |
   return (
     <div class="hint" title={models.join(', ')}>
       only {first}
-      {others.length > 0 && ` and ${counted(others.length, 'other')}`}
+      {others.length > 0 && ` and ${pluralize(others.length, 'other')}`}
     </div>
   );
 }
@@ -82,7 +82,7 @@ function Limit({ keyShown }: { keyShown: Key }): JSX.Element {
   if (limit_nano === null) return <span class="faint">none</span>;
   return (
     <>
-      <Money nano={spent_nano} /> <span class="faint">of {dollarsShown(limit_nano)}</span>
+      <Money nano={spent_nano} /> <span class="faint">of {formatAmount(limit_nano)}</span>
     </>
   );
 }

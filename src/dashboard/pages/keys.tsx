@@ -3,12 +3,12 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../typ
 import { isActive, shownKeys } from '../views/keys.js';
 import { usageRange } from '../views/usage.js';
 import { CreditHint } from './credit-hint.js';
-import { signedIn } from './guard.js';
+import { requireSession } from './guard.js';
 import { Icon } from './icons.js';
 import { sendPage } from './page.js';
 import { KeyTable } from './key-table.js';
 import { Card, Empty, Notice } from './parts.js';
-import { counted } from './words.js';
+import { pluralize } from './formatting.js';
 
 /** The page with the keys of an account, their terms and usage. Never a secret. */
 export function keysRoute(services: DashboardServices): Route {
@@ -21,8 +21,8 @@ export function keysRoute(services: DashboardServices): Route {
         title: 'API Keys',
         about: 'Programs call the gateway with a key. Its secret is shown once, when it is made.',
         above: { path: '/settings', name: 'Settings' },
-        ...(!signedIn(visitor).session.suspended && { actions: <CreateLink /> }),
-        body: await keysBody(ctx, signedIn(visitor), services),
+        ...(!requireSession(visitor).session.suspended && { actions: <CreateLink /> }),
+        body: await keysBody(ctx, requireSession(visitor), services),
       });
     },
   };
@@ -70,7 +70,7 @@ async function keysBody(
       </Card>
       {ended.length > 0 && (
         <details class="card ended">
-          <summary>{counted(ended.length, 'key')} revoked or expired</summary>
+          <summary>{pluralize(ended.length, 'key')} revoked or expired</summary>
           <KeyTable path="/settings/keys" keys={ended} spent={spent} now_ms={now_ms} />
         </details>
       )}

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import { Ago, Badge, Money } from './parts.js';
 import { usageText } from './usage-text.js';
-import { grouped } from './words.js';
+import { formatCount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';
 import { usageOf, type LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
@@ -119,7 +119,7 @@ function Classes(entry: LedgerEntry): JSX.Element | null {
   if (present.length === 0) return null;
   return (
     <div class="faint small">
-      {present.map(([word, count]) => `${grouped(count)} ${word}`).join(' · ')}
+      {present.map(([word, count]) => `${formatCount(count)} ${word}`).join(' · ')}
     </div>
   );
 }

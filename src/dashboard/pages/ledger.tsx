@@ -1,6 +1,6 @@
 import type { DashboardServices, Route } from '../types.js';
 import { CreditHint } from './credit-hint.js';
-import { signedIn } from './guard.js';
+import { requireSession } from './guard.js';
 import { LedgerPage, ledgerPage } from './ledger-page.js';
 import { sendPage } from './page.js';
 
@@ -13,7 +13,7 @@ export function ledgerRoute(services: DashboardServices): Route {
     path: PATH,
     who: 'visitor',
     answer: async (ctx, visitor) => {
-      const person = signedIn(visitor);
+      const person = requireSession(visitor);
       const { account_id } = person.session;
       const [account, rows] = await Promise.all([
         services.store.account(account_id),

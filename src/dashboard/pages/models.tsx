@@ -14,7 +14,7 @@ import {
   type ListedModel,
   type ModelsQuery,
 } from './models-query.js';
-import { counted, grouped } from './words.js';
+import { pluralize, formatCount } from './formatting.js';
 
 const PAGE = 50;
 
@@ -67,11 +67,11 @@ function Models({ all, query }: Listing): JSX.Element {
     <>
       <Filter all={all} query={query} />
       <Card
-        title={counted(found.length, 'model')}
+        title={pluralize(found.length, 'model')}
         about={
           found.length > PAGE &&
           shown.length > 0 &&
-          `${grouped(query.from + 1)} to ${grouped(query.from + shown.length)}`
+          `${formatCount(query.from + 1)} to ${formatCount(query.from + shown.length)}`
         }
         flush
       >
@@ -167,7 +167,7 @@ function ModelTable({ models }: { models: readonly ListedModel[] }): JSX.Element
                 </span>
               </td>
               <td class="number soft" data-label="Context">
-                {model.limits.context !== undefined && grouped(model.limits.context)}
+                {model.limits.context !== undefined && formatCount(model.limits.context)}
               </td>
               <td class="number soft price">{priceInShort(model)}</td>
             </tr>

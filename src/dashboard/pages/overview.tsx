@@ -3,14 +3,14 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../typ
 import { usageReport, type UsageReport } from '../views/usage-report.js';
 import { BarChart, Legend } from './charts.js';
 import { CreditHint } from './credit-hint.js';
-import { signedIn } from './guard.js';
+import { requireSession } from './guard.js';
 import { Icon } from './icons.js';
 import { LedgerTable } from './ledger-table.js';
 import { sendPage } from './page.js';
 import { Card, Code, Empty, Figures, Money } from './parts.js';
 import { snippet } from './snippet.js';
 import { seriesOf } from './series.js';
-import { counted, grouped, shareShown } from './words.js';
+import { pluralize, formatCount, formatPercent } from './formatting.js';
 import type { Account } from '../../store/accounts/accounts.js';
 import type { Key } from '../../store/keys/keys.js';
 import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
@@ -24,7 +24,7 @@ export function overviewRoute(services: DashboardServices): Route {
     path: '/',
     who: 'visitor',
     answer: async (ctx, visitor) => {
-      const person = signedIn(visitor);
+      const person = requireSession(visitor);
       sendPage(ctx, visitor, {
         title: 'Overview',
         actions: (
@@ -86,12 +86,12 @@ function Balance(props: { account: Account; report: UsageReport }): JSX.Element 
         {
           name: 'Charged, 30 days',
           value: <Money nano={cost_nano} />,
-          note: calls === 0 ? 'no calls yet' : counted(calls, 'call'),
+          note: calls === 0 ? 'no calls yet' : pluralize(calls, 'call'),
         },
         {
           name: 'Failed, 30 days',
-          value: <a href="/requests?status=failed">{grouped(failed)}</a>,
-          note: calls === 0 ? 'no calls yet' : `${shareShown(failed / calls)} of all calls`,
+          value: <a href="/requests?status=failed">{formatCount(failed)}</a>,
+          note: calls === 0 ? 'no calls yet' : `${formatPercent(failed / calls)} of all calls`,
         },
       ]}
     />

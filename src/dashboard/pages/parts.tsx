@@ -1,14 +1,14 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { formatDollars } from '../../lib/money.js';
 import { Icon } from './icons.js';
-import { relativeTime, dollarsShown, timeShown } from './words.js';
+import { formatRelativeTime, formatAmount, formatTime } from './formatting.js';
 
 /** An amount in nano-dollars, with all its digits as the tip. */
 export function Money({ nano }: { nano: bigint }): JSX.Element {
   const exact = formatDollars(nano);
   return (
     <data value={exact} title={`$${exact}`}>
-      {dollarsShown(nano)}
+      {formatAmount(nano)}
     </data>
   );
 }
@@ -22,10 +22,10 @@ export function Ago({ at_ms, now_ms }: { at_ms: number; now_ms: number }): JSX.E
     <time
       class="nowrap"
       dateTime={new Date(at_ms).toISOString()}
-      title={timeShown(at_ms)}
+      title={formatTime(at_ms)}
       data-local
     >
-      {relativeTime(at_ms, now_ms)}
+      {formatRelativeTime(at_ms, now_ms)}
     </time>
   );
 }

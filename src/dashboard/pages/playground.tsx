@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { DashboardServices, Route } from '../types.js';
 import { CreditHint } from './credit-hint.js';
-import { signedIn } from './guard.js';
+import { requireSession } from './guard.js';
 import { sendPage } from './page.js';
 import { Options } from './playground-options.js';
 import { Icon } from './icons.js';
@@ -33,7 +33,7 @@ export function playgroundRoute({ configuration, store }: DashboardServices): Ro
     path: '/playground',
     who: 'visitor',
     answer: async (ctx, visitor) => {
-      const person = signedIn(visitor);
+      const person = requireSession(visitor);
       const account = await store.account(person.session.account_id);
       const wanted = models.find(({ id }) => id === ctx.query['model']) ?? models[0];
       sendPage(ctx, visitor, {

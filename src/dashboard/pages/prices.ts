@@ -1,6 +1,6 @@
 import { tokenPrices } from '../../billing/price-shape.js';
 import type { Model, Price, TokenUnit } from '../../core/model.js';
-import { exactDollars, grouped } from './words.js';
+import { formatExactAmount, formatCount } from './formatting.js';
 
 type Fact = [name: string, value: string];
 
@@ -17,15 +17,15 @@ const UNIT_WORDS: Record<TokenUnit, string> = {
 export function pricesOf({ price }: Model): Fact[] {
   if (price.free) return [['Any call', 'free']];
   const tokens = tokenPrices(price).map(([unit, nano]): Fact => {
-    return [UNIT_WORDS[unit], `${exactDollars(nano)} per million tokens`];
+    return [UNIT_WORDS[unit], `${formatExactAmount(nano)} per million tokens`];
   });
   const images = [...(price.per_image ?? [])].map(([kind, nano]): Fact => [
     kind === 'any' ? 'Image' : `Image, ${kind}`,
-    exactDollars(nano),
+    formatExactAmount(nano),
   ]);
   const videos = [...(price.per_video_second ?? [])].map(([kind, nano]): Fact => [
     kind.replace('/audio', ', with sound').replace('/silent', ', silent'),
-    `${exactDollars(nano)} a second`,
+    `${formatExactAmount(nano)} a second`,
   ]);
   return [...tokens, ...images, ...videos, ...audioPrices(price)];
 }
@@ -37,9 +37,9 @@ function audioPrices({
 }: Price): Fact[] {
   const facts: Fact[] = [];
   if (characters !== undefined) {
-    facts.push(['Speech', `${exactDollars(characters)} per million characters`]);
+    facts.push(['Speech', `${formatExactAmount(characters)} per million characters`]);
   }
-  if (minute !== undefined) facts.push(['Transcription', `${exactDollars(minute)} a minute`]);
+  if (minute !== undefined) facts.push(['Transcription', `${formatExactAmount(minute)} a minute`]);
   return facts;
 }
 
@@ -48,8 +48,8 @@ export function priceInShort({ price }: Model): string {
   if (price.free) return 'Free';
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
   if (input > 0n || output > 0n) {
-    if (price.input_only) return `${exactDollars(input)} in, per 1M tokens`;
-    return `${exactDollars(input)} in · ${exactDollars(output)} out, per 1M tokens`;
+    if (price.input_only) return `${formatExactAmount(input)} in, per 1M tokens`;
+    return `${formatExactAmount(input)} in · ${formatExactAmount(output)} out, per 1M tokens`;
   }
   const images = [...(price.per_image?.values() ?? [])];
   const seconds = [...(price.per_video_second?.values() ?? [])];
@@ -62,10 +62,10 @@ export function priceInShort({ price }: Model): string {
 export function limitsOf({ limits, capabilities }: Model): Fact[] {
   const { context, max_tokens, images, audio_seconds, video } = limits;
   const facts: [string, string | undefined][] = [
-    ['Context', context === undefined ? undefined : `${grouped(context)} tokens`],
-    ['Output', max_tokens === undefined ? undefined : `${grouped(max_tokens)} tokens`],
+    ['Context', context === undefined ? undefined : `${formatCount(context)} tokens`],
+    ['Output', max_tokens === undefined ? undefined : `${formatCount(max_tokens)} tokens`],
     ['Images', capabilities.has('image') ? `${images ?? 10} a request` : undefined],
-    ['Audio', audio_seconds === undefined ? undefined : `${grouped(audio_seconds)} seconds`],
+    ['Audio', audio_seconds === undefined ? undefined : `${formatCount(audio_seconds)} seconds`],
     ['Length', video?.duration_seconds && `${video.duration_seconds} seconds`],
     ['Videos', video?.sample_count && `${video.sample_count} a request`],
     ['Resolutions', video?.resolutions?.join(', ')],
@@ -78,6 +78,6 @@ function between(prices: readonly bigint[]): string {
   const [lowest = 0n] = sorted;
   const highest = sorted.at(-1) ?? 0n;
   return lowest === highest
-    ? exactDollars(lowest)
-    : `${exactDollars(lowest)} to ${exactDollars(highest)}`;
+    ? formatExactAmount(lowest)
+    : `${formatExactAmount(lowest)} to ${formatExactAmount(highest)}`;
 }

@@ -1,6 +1,6 @@
 import type { LatencyRow, RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
 import type { Span } from '../views/moments.js';
-import { dayShown, dollarsShown, grouped, msShown } from './words.js';
+import { formatDay, formatAmount, formatCount, formatMs } from './formatting.js';
 
 /** The number of names with a colour of their own; the others share the last one. */
 const COLOURS = 6;
@@ -46,8 +46,8 @@ export function valueOf(measure: Exclude<Measure, 'latency'>, totals: RequestTot
 
 /** A value in words. */
 export function shownAs(measure: Measure, value: number): string {
-  if (measure === 'spend') return dollarsShown(BigInt(Math.round(value)));
-  return measure === 'latency' ? msShown(value) : grouped(Math.round(value));
+  if (measure === 'spend') return formatAmount(BigInt(Math.round(value)));
+  return measure === 'latency' ? formatMs(value) : formatCount(Math.round(value));
 }
 
 /** The bars of rows by start and model. Rows without a model are all of one name. */
@@ -136,12 +136,12 @@ export function startsOf({ from_ms, to_ms }: Span, period: Series['period']): nu
 /** `21 Nov`, or `14:00` for an hour. */
 export function startShown(start_ms: number, period: Series['period']): string {
   const iso = new Date(start_ms).toISOString();
-  return period === 'day' ? dayShown(iso) : iso.slice(11, 16);
+  return period === 'day' ? formatDay(iso) : iso.slice(11, 16);
 }
 
 /** `21 Nov`, or `21 Nov, 14:00` for an hour. */
 export function startInFull(start_ms: number, period: Series['period']): string {
-  const day = dayShown(new Date(start_ms).toISOString());
+  const day = formatDay(new Date(start_ms).toISOString());
   return period === 'day' ? day : `${day}, ${startShown(start_ms, period)}`;
 }
 

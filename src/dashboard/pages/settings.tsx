@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { GatewayError } from '../../core/errors.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { readForm, textOf } from './form.js';
-import { signedIn } from './guard.js';
+import { requireSession } from './guard.js';
 import { sendPage, themeOf, type Theme } from './page.js';
 import { Ago, Badge, Card, Notice } from './parts.js';
 import { seeOther } from '../redirect.js';
@@ -18,7 +18,7 @@ export function settingsRoutes(services: DashboardServices): Route[] {
       method: 'GET',
       path: '/settings',
       who: 'visitor',
-      answer: (ctx, visitor) => showSettings(ctx, signedIn(visitor), services),
+      answer: (ctx, visitor) => showSettings(ctx, requireSession(visitor), services),
     },
     {
       method: 'POST',

@@ -5,7 +5,7 @@ import type { Pace, UsageReport } from '../views/usage-report.js';
 import { Figures, Money, type Figure } from './parts.js';
 import { MEASURES, shownAs, valueOf, type Measure } from './series.js';
 import { usagePath, type UsageQuery } from './usage-query.js';
-import { daysLeft, dollarsShown, grouped, shareShown } from './words.js';
+import { formatDaysLeft, formatAmount, formatCount, formatPercent } from './formatting.js';
 
 export const MEASURE_NAMES: Record<Measure, string> = {
   spend: 'Charged',
@@ -47,8 +47,8 @@ function creditOf({ balance_nano, held_nano }: Account, { days, daily_nano }: Pa
       days === undefined ? (
         'no spend this week'
       ) : (
-        <span title={`At ${dollarsShown(daily_nano)} a day, as in the last seven days`}>
-          {daysLeft(days)}
+        <span title={`At ${formatAmount(daily_nano)} a day, as in the last seven days`}>
+          {formatDaysLeft(days)}
         </span>
       ),
   };
@@ -66,7 +66,7 @@ function Note(props: { report: UsageReport; show: Measure }): ComponentChildren 
   const before = valueIn(report.before, show);
   const change = now === undefined || before === undefined ? undefined : changeOf(now, before);
   const parts = [
-    ...(show === 'errors' && totals.calls > 0 ? [`${shareShown(share)} of calls`] : []),
+    ...(show === 'errors' && totals.calls > 0 ? [`${formatPercent(share)} of calls`] : []),
     ...(change === undefined ? [] : [changeShown(change)]),
   ];
   return (
@@ -85,6 +85,6 @@ function Note(props: { report: UsageReport; show: Measure }): ComponentChildren 
 /** `▲ 12 %` */
 function changeShown(change: number): string {
   if (Math.abs(change) < 0.005) return 'as before';
-  const size = `${grouped(Math.round(Math.abs(change) * 100))} %`;
+  const size = `${formatCount(Math.round(Math.abs(change) * 100))} %`;
   return change > 0 ? `▲ ${size}` : `▼ ${size}`;
 }

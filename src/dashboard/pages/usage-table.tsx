@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import type { RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
-import { grouped as groupedBy, sumOf } from '../views/traffic.js';
+import { groupTotals as groupedBy, sumTotals } from '../views/traffic.js';
 import type { Grouping } from '../views/usage.js';
 import { Money } from './parts.js';
 import { PERIOD_MS, startInFull, type Series } from './series.js';
-import { grouped } from './words.js';
+import { formatCount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';
 
 interface Group {
@@ -21,7 +21,7 @@ export function UsageTable(props: {
 }): JSX.Element {
   const { rows, by, period } = props;
   const groups = groupsOf(props);
-  const totals = sumOf(rows);
+  const totals = sumTotals(rows);
   const columns = COLUMNS.filter(({ of }) => of(totals) > 0);
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Usage">
@@ -109,7 +109,7 @@ function Cells(props: { totals: RequestTotals; columns: readonly Column[] }): JS
       </td>
       {props.columns.map(({ of }) => {
         const count = of(props.totals);
-        return <td class={count > 0 ? 'number' : 'number nothing'}>{grouped(count)}</td>;
+        return <td class={count > 0 ? 'number' : 'number nothing'}>{formatCount(count)}</td>;
       })}
     </>
   );

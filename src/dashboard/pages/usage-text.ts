@@ -1,13 +1,13 @@
-import { counted, grouped } from './words.js';
+import { pluralize, formatCount } from './formatting.js';
 
 /** Units by name, as records and ledger entries have them. */
 type Units = Readonly<Record<string, unknown>>;
 
 const UNITS: readonly (readonly [name: string, text: (count: number) => string])[] = [
-  ['video_seconds', (count) => `${grouped(count)} s of video`],
-  ['audio_seconds', (count) => `${grouped(count)} s of audio`],
-  ['images', (count) => counted(count, 'image')],
-  ['characters', (count) => counted(count, 'character')],
+  ['video_seconds', (count) => `${formatCount(count)} s of video`],
+  ['audio_seconds', (count) => `${formatCount(count)} s of audio`],
+  ['images', (count) => pluralize(count, 'image')],
+  ['characters', (count) => pluralize(count, 'character')],
 ];
 
 /** `1,204 → 310 tokens`, `2 images`, `8 s of video`: usage as text. */
@@ -20,5 +20,5 @@ export function usageText(units: Units): string {
   if (typeof prompt_tokens !== 'number' || typeof completion_tokens !== 'number') return '';
   // Videos and speech are not counted in tokens.
   if (prompt_tokens + completion_tokens === 0) return '';
-  return `${grouped(prompt_tokens)} → ${grouped(completion_tokens)} tokens`;
+  return `${formatCount(prompt_tokens)} → ${formatCount(completion_tokens)} tokens`;
 }

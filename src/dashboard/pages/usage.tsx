@@ -5,7 +5,7 @@ import type { GatewayError } from '../../core/errors.js';
 import { usageRange, wrongDays, type Grouping } from '../views/usage.js';
 import { paceOf, usageReport, type UsageReport } from '../views/usage-report.js';
 import { BarChart, Legend } from './charts.js';
-import { signedIn } from './guard.js';
+import { requireSession } from './guard.js';
 import { Icon } from './icons.js';
 import { sendPage } from './page.js';
 import { Card, Empty, Notice } from './parts.js';
@@ -28,7 +28,7 @@ export function usageRoute(services: DashboardServices): Route {
     path: '/usage',
     who: 'visitor',
     answer: async (ctx, visitor) => {
-      const { session } = signedIn(visitor);
+      const { session } = requireSession(visitor);
       const query = readUsageQuery(ctx.query);
       const page = { title: 'Usage', about: ABOUT };
       const wrong = wrongDays(query, services.now());

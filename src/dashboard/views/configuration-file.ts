@@ -8,7 +8,7 @@ import type {
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import { formatDollars } from '../../lib/money.js';
-import { durationWord, sizeWord } from './file-words.js';
+import { formatDuration, formatSize } from './config-units.js';
 import { isOpenStage, originOf } from './configuration.js';
 
 /**
@@ -33,8 +33,8 @@ export function configurationFile(configuration: Configuration): Block {
     public_url: configuration.public_url,
     store: storeWord(configuration.store),
     journal: configuration.journal,
-    drain: durationWord(configuration.drain_ms),
-    keep_alive: durationWord(configuration.keep_alive_ms),
+    drain: formatDuration(configuration.drain_ms),
+    keep_alive: formatDuration(configuration.keep_alive_ms),
     dashboard: configuration.dashboard,
     ...filledLists({ trusted_proxies: configuration.trusted_proxies, cors: configuration.cors }),
     log: { level: configuration.log_level },
@@ -91,7 +91,7 @@ function providerBlock(provider: Provider): Block {
   return {
     uses: manifest,
     ...(!local && { timeout: withUnits({ ...timeouts }) }),
-    poll_interval: durationWord(provider.poll_interval_ms),
+    poll_interval: formatDuration(provider.poll_interval_ms),
     on_abort: provider.on_abort,
     ...(hidden.length > 0 && { [NOTE]: `not shown: ${hidden.join(', ')}` }),
   };
@@ -171,10 +171,10 @@ function stageWord(stage: StageEntry): unknown {
 function withUnits(values: Readonly<Record<string, unknown>> | object): Block {
   const entries = Object.entries(values).map(([name, value]): [string, unknown] => {
     if (typeof value !== 'number') return [name, value];
-    if (name.endsWith('_ms')) return [name.slice(0, -'_ms'.length), durationWord(value)];
+    if (name.endsWith('_ms')) return [name.slice(0, -'_ms'.length), formatDuration(value)];
     if (!name.endsWith('_bytes')) return [name, value];
     const key = KEPT_BYTES.test(name) ? name : name.slice(0, -'_bytes'.length);
-    return [key, sizeWord(value)];
+    return [key, formatSize(value)];
   });
   return Object.fromEntries(entries);
 }

@@ -8,7 +8,7 @@ import type { OpenHolds } from '../../store/verify/open-holds.js';
 import type { DashboardServices } from '../types.js';
 import { DAY_MS } from './days.js';
 import type { Span } from './moments.js';
-import { grouped, ownFailures, sumOf } from './traffic.js';
+import { groupTotals, ownFailures, sumTotals } from './traffic.js';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -66,7 +66,7 @@ export async function liveReport(range: Range, services: DashboardServices): Pro
     requests.latencies({ ...span, from_ms: Math.max(span.from_ms, now() - DAY_MS), by: [] }),
     store.openHolds(),
   ]);
-  const sum = sumOf(rows);
+  const sum = sumTotals(rows);
   return {
     range,
     span,
@@ -93,7 +93,7 @@ export function spanOf(range: Range, now_ms: number): Span {
 function worst(rows: readonly TotalsRow[]): Upstream[] {
   const share = ({ totals }: Upstream): number => totals.failed / totals.calls;
   const called = ownFailures(rows).filter(({ provider }) => provider);
-  return grouped(called, ({ provider, model }) => JSON.stringify([provider, model]))
+  return groupTotals(called, ({ provider, model }) => JSON.stringify([provider, model]))
     .map(({ name, totals }) => {
       const [provider = '', model = ''] = JSON.parse(name) as string[];
       return { provider, model, totals };

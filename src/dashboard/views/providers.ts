@@ -30,7 +30,7 @@ export async function providersHealth({
   health,
   configuration,
 }: DashboardServices): Promise<ProvidersShape> {
-  await store.beat(JSON.stringify(health.report()));
+  await store.heartbeat(JSON.stringify(health.report()));
   const notes = await store.notes();
   const total = mergedReports(notes);
   const data = [...configuration.providers.values()].map(({ name, manifest }) => {

@@ -26,7 +26,7 @@ const COUNTS = (Object.keys(NO_CALLS) as (keyof RequestTotals)[]).filter(
 );
 
 /** The sum of some totals. */
-export function sumOf(rows: readonly RequestTotals[]): RequestTotals {
+export function sumTotals(rows: readonly RequestTotals[]): RequestTotals {
   const sum = { ...NO_CALLS };
   for (const row of rows) {
     for (const name of COUNTS) sum[name] += row[name];
@@ -36,7 +36,7 @@ export function sumOf(rows: readonly RequestTotals[]): RequestTotals {
 }
 
 /** Groups rows by name, and sums up each group. */
-export function grouped<Name>(
+export function groupTotals<Name>(
   rows: readonly TotalsRow[],
   nameOf: (row: TotalsRow) => Name,
 ): { name: Name; totals: RequestTotals }[] {
@@ -47,7 +47,7 @@ export function grouped<Name>(
     if (group) group.push(row);
     else groups.set(name, [row]);
   }
-  return [...groups].map(([name, members]) => ({ name, totals: sumOf(members) }));
+  return [...groups].map(([name, members]) => ({ name, totals: sumTotals(members) }));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { LatencyRow, RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
 import type { DashboardServices } from '../types.js';
 import type { Span } from './moments.js';
-import { grouped, NO_CALLS, ownFailures } from './traffic.js';
+import { groupTotals, NO_CALLS, ownFailures } from './traffic.js';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
@@ -63,9 +63,9 @@ function historyOf(
   from_ms: number,
 ): UpstreamHistory {
   const [provider = '', model = ''] = JSON.parse(name) as string[];
-  const [all] = grouped(rows, () => name);
+  const [all] = groupTotals(rows, () => name);
   const byStart = new Map(
-    grouped(rows, ({ start_ms }) => start_ms).map((hour) => [hour.name, hour.totals]),
+    groupTotals(rows, ({ start_ms }) => start_ms).map((hour) => [hour.name, hour.totals]),
   );
   const latency = latencies.get(name);
   return {

@@ -3,7 +3,7 @@ import type { LatencyRow, RequestTotals, TotalsRow } from '../../store/requests/
 import type { DashboardServices } from '../types.js';
 import { DAY_MS, dayName } from './days.js';
 import type { Span } from './moments.js';
-import { daysLeft, sumOf } from './traffic.js';
+import { daysLeft, sumTotals } from './traffic.js';
 import { usageRange, type Grouping, type UsageRange } from './usage.js';
 
 const HOUR_MS = 3_600_000;
@@ -79,9 +79,9 @@ export async function usageReport(
     period: source === 'hour' && isShort(range) ? 'hour' : 'day',
     source,
     rows,
-    totals: sumOf(rows),
+    totals: sumTotals(rows),
     latency,
-    before: { totals: sumOf(before), latency: latencyBefore },
+    before: { totals: sumTotals(before), latency: latencyBefore },
   };
 }
 
@@ -160,6 +160,6 @@ export async function paceOf(
   // A new account has spent for less than a week.
   const first_ms = rows[0]?.start_ms ?? from_ms;
   const lasted_ms = Math.max(Math.floor(to_ms - first_ms), DAY_MS);
-  const daily_nano = (sumOf(rows).cost_nano * BigInt(DAY_MS)) / BigInt(lasted_ms);
+  const daily_nano = (sumTotals(rows).cost_nano * BigInt(DAY_MS)) / BigInt(lasted_ms);
   return { daily_nano, days: daysLeft(balance_nano - held_nano, daily_nano) };
 }

@@ -72,8 +72,8 @@ function recordOutcome(
 
 /**
  * The bill of a stream: all of it if it is complete, and the delivered part, if any, if the
- * upstream cut it. A client that disconnects pays for all that came before, hidden reasoning too, and
- * for what was drained after it.
+ * upstream cut it. A client that disconnects pays for all that came before, hidden reasoning too,
+ * and for what was drained after it.
  */
 async function streamBill(
   outcome: StreamOutcome,

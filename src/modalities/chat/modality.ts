@@ -34,7 +34,7 @@ import { readChat } from './manifest.js';
 import { refuseTooLong } from './prompt-length.js';
 import { probeChat } from './probe.js';
 import { sampleBill } from './sample-bill.js';
-import { chat as sendChat, fieldsLeftOut, visiblePartsOf } from './send.js';
+import { sendChat, fieldsLeftOut, visiblePartsOf } from './send.js';
 
 const FORMATS: readonly ChatFormat[] = [
   chatCompletion,

@@ -4,7 +4,7 @@ import { UpstreamError } from '../../core/upstream-error.js';
 import type { ProbeContext } from '../../pipeline/modality.js';
 import { chargeAnswer } from './price.js';
 import { chatWork } from './formats/openai-request.js';
-import { chat, visiblePartsOf } from './send.js';
+import { sendChat, visiblePartsOf } from './send.js';
 
 /** Sends a chat call with a limit of one token. Throws `UpstreamError` if the upstream fails. */
 export async function probeChat(
@@ -25,7 +25,7 @@ export async function probeChat(
     limits,
     client,
   };
-  const answer = await chat(attempt, network);
+  const answer = await sendChat(attempt, network);
   if (answer.kind !== 'chat') {
     throw new UpstreamError('broken', 'The upstream began a stream that was not asked for.');
   }

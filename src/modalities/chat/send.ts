@@ -28,7 +28,7 @@ import { readWhole } from './whole-answer.js';
  * Calls one upstream once, or by several concurrent calls if it needs them for `n` choices.
  * Resolves with a whole answer, or with a stream that has begun. Throws `UpstreamError` otherwise.
  */
-export function chat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
+export function sendChat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
   const operation = operationOf(attempt.upstream);
   const { max } = operation;
   if (attempt.call.n <= max) return ask(attempt, operation, attempt.client.signal, network);

@@ -12,7 +12,7 @@ import { readEmbedding } from './manifest.js';
 import { embeddingBill, embeddingMaxCost } from './price.js';
 import { probeEmbedding } from './probe.js';
 import { sampleBill } from './sample-bill.js';
-import { embed } from './send.js';
+import { sendEmbedding } from './send.js';
 
 const FORMATS: readonly EmbeddingFormat[] = [openAiFormat];
 
@@ -36,7 +36,7 @@ class PlannedEmbeddings implements Work {
 
   async send(upstream: Upstream, { hold, client, services }: SendContext): Promise<PaidAnswer> {
     const { call, format, model } = this;
-    const { vectors, usage } = await embed(call, upstream, client, services);
+    const { vectors, usage } = await sendEmbedding(call, upstream, client, services);
     const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
     return {
       provider: upstream.provider.name,

@@ -3,7 +3,7 @@ import type { Model, Upstream } from '../../core/model.js';
 import type { ProbeContext } from '../../pipeline/modality.js';
 import { embeddingWork } from './formats/embedding.js';
 import { embeddingBill } from './price.js';
-import { embed } from './send.js';
+import { sendEmbedding } from './send.js';
 
 /** Asks for the vector of one word. */
 export async function probeEmbedding(
@@ -12,6 +12,6 @@ export async function probeEmbedding(
   { configuration, network, client }: ProbeContext,
 ): Promise<Bill> {
   const { call } = embeddingWork({ model: model.id, input: 'Hi' }, model);
-  const { usage } = await embed(call, upstream, client, { configuration, network });
+  const { usage } = await sendEmbedding(call, upstream, client, { configuration, network });
   return embeddingBill(usage, { call, model, price: upstream.price, hold_nano: null });
 }

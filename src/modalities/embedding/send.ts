@@ -11,7 +11,7 @@ import {
 import { vectorBytes } from './vector.js';
 
 /** Sends the call to one upstream, once. Throws `UpstreamError` if that fails. */
-export async function embed(
+export async function sendEmbedding(
   call: EmbeddingCall,
   upstream: Upstream,
   { signal, room }: ClientConnection,

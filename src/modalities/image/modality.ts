@@ -16,7 +16,7 @@ import { isByTokens } from '../../billing/price-shape.js';
 import { readImagePrices } from './price-block.js';
 import { imageBill, imageMaxCost, type ImageTerms } from './price.js';
 import { sampleBill } from './sample-bill.js';
-import { images, type ImageAnswer } from './send.js';
+import { sendImages, type ImageAnswer } from './send.js';
 
 const FORMATS: readonly ImageFormat[] = [imageGeneration, imageEdit, openAiImage, openAiImageEdit];
 
@@ -47,7 +47,7 @@ class PlannedImages implements Work {
     const { call, format, model } = this;
     if (!this.#hasRoom) client.room?.reserve(call.n * IMAGE_BYTES);
     this.#hasRoom = true;
-    const answer = await images(call, upstream, client, services);
+    const answer = await sendImages(call, upstream, client, services);
     const { provider, price } = upstream;
     const terms = { call, model, provider, price, hold_nano: hold.amount_nano };
     return {

@@ -12,7 +12,7 @@ import type { ImageCall, ImagePolling } from './codec.js';
  * How many polls may fail in a row. Meanwhile the upstream makes the images, and charges for them.
  */
 const MAX_FAILURES = 3;
-const PASSING: ReadonlySet<Fault> = new Set<Fault>([
+const TRANSIENT: ReadonlySet<Fault> = new Set<Fault>([
   'rate_limited',
   'overloaded',
   'timeout',
@@ -44,8 +44,8 @@ export async function pollImages(
       failures = 0;
     } catch (error) {
       failures += 1;
-      const isPassing = error instanceof UpstreamError && PASSING.has(error.fault);
-      if (!isPassing || client.signal.aborted || failures > MAX_FAILURES) throw error;
+      const isTransient = error instanceof UpstreamError && TRANSIENT.has(error.fault);
+      if (!isTransient || client.signal.aborted || failures > MAX_FAILURES) throw error;
     }
   }
   throw new UpstreamError('timeout', 'The upstream took too long to make the image.');

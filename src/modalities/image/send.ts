@@ -36,7 +36,7 @@ export interface ImageAnswer {
  * Makes the images at one upstream, with as many concurrent calls as `n` images need. If some calls
  * fail, keeps the images of the others; if all fail, throws the first `UpstreamError`.
  */
-export async function images(
+export async function sendImages(
   call: ImageCall,
   upstream: Upstream,
   client: ClientConnection,

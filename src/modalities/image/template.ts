@@ -17,7 +17,7 @@ import { addressFrom } from '../../mapping/address.js';
 import { applyOverrides } from '../../mapping/overrides.js';
 import { compile } from '../../mapping/compile.js';
 import { headersOf } from '../../mapping/headers.js';
-import { TEMPLATE_SCOPES, type Place } from '../../mapping/template-scopes.js';
+import { TEMPLATE_SCOPES, type TemplateScope } from '../../mapping/template-scopes.js';
 import { evaluate } from '../../mapping/scope.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
@@ -29,7 +29,7 @@ const AT = `/operations${join('image')}`;
  * marks a 2xx answer as an error.
  */
 export function mapImages(source: Source, block: PartialLoad<ImageBlock>): ImageCodec {
-  const at = (place: Place, part: string, value: unknown, address = false) =>
+  const at = (place: TemplateScope, part: string, value: unknown, address = false) =>
     compile(value, AT + part, { source, place, address });
   const { image_request, image_response } = TEMPLATE_SCOPES;
   const response = block.response ?? {};

@@ -6,7 +6,7 @@ import type { ModerationCall } from './codec.js';
 import { moderation as openAiFormat, type ModerationFormat } from './formats/moderation.js';
 import { readModeration } from './manifest.js';
 import { moderationBill, moderationMaxCost, sampleBill } from './price.js';
-import { moderate } from './send.js';
+import { sendModeration } from './send.js';
 
 const FORMATS: readonly ModerationFormat[] = [openAiFormat];
 
@@ -31,7 +31,7 @@ class PlannedModeration implements Work {
   async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { call, format, model } = this;
     const { client, services, hold, request_id } = context;
-    const reply = await moderate(call, upstream, client, services);
+    const reply = await sendModeration(call, upstream, client, services);
     const { price, provider } = upstream;
     const terms = { call, model, provider, price, hold_nano: hold.amount_nano };
     return {

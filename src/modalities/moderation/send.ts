@@ -5,7 +5,7 @@ import { jsonRequest, requestJson } from '../../upstream/upstream-request.js';
 import { isModerationCodec, type ModerationCall, type ModerationReply } from './codec.js';
 
 /** Sends the call to one upstream, once. Throws `UpstreamError` if that fails. */
-export async function moderate(
+export async function sendModeration(
   call: ModerationCall,
   upstream: Upstream,
   client: ClientConnection,

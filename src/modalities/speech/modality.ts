@@ -6,7 +6,7 @@ import type { SpeechCall } from './codec.js';
 import { DEFAULT_FORMAT, speech as openAiFormat, type SpeechFormat } from './formats/speech.js';
 import { readSpeech } from './manifest.js';
 import { readCharacterPrice, sampleBill, speechBill, speechMaxCost } from './price.js';
-import { deliverSpeech, speak } from './send.js';
+import { deliverSpeech, sendSpeech } from './send.js';
 
 const FORMATS: readonly SpeechFormat[] = [openAiFormat];
 
@@ -30,7 +30,7 @@ class PlannedSpeech implements Work {
 
   async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { call } = this;
-    const opened = await speak(call, upstream, context.client, context.services);
+    const opened = await sendSpeech(call, upstream, context.client, context.services);
     const bill = speechBill(call, upstream.price);
     return {
       provider: upstream.provider.name,

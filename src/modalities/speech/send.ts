@@ -18,7 +18,7 @@ export interface OpenSpeech {
 const NO_SOUND = /^(text\/|application\/(json|xml|xhtml|problem))/iu;
 
 /** Sends the call to one upstream, once, and waits for the first bytes. Throws `UpstreamError`. */
-export async function speak(
+export async function sendSpeech(
   call: SpeechCall,
   upstream: Upstream,
   { signal }: ClientConnection,

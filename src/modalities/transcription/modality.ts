@@ -8,7 +8,7 @@ import type { TranscriptionCall, TranscriptReply } from './codec.js';
 import { transcription as openAiFormat, translation } from './formats/transcription.js';
 import { readTranscription } from './manifest.js';
 import { readMinutePrice, sampleBill, transcriptionBill, transcriptionMaxCost } from './price.js';
-import { transcribe } from './send.js';
+import { sendTranscription } from './send.js';
 import { TEXT_TYPES, transcriptBody, transcriptText } from './write.js';
 
 const FORMATS = [openAiFormat, translation];
@@ -37,7 +37,7 @@ class PlannedTranscription implements Work {
   async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { call, model } = this;
     const { client, services, hold } = context;
-    const reply = await transcribe(call, upstream, client, services);
+    const reply = await sendTranscription(call, upstream, client, services);
     const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
     const type = TEXT_TYPES[call.format];
     return {

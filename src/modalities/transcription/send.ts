@@ -7,7 +7,7 @@ import { requestJson } from '../../upstream/upstream-request.js';
 import { isTranscriptionCodec, type TranscriptionCall, type TranscriptReply } from './codec.js';
 
 /** Sends the call to one upstream, once. Throws `UpstreamError` if that fails. */
-export async function transcribe(
+export async function sendTranscription(
   call: TranscriptionCall,
   upstream: Upstream,
   client: ClientConnection,

@@ -11,7 +11,7 @@ import type { Task, TaskJob } from '../../store/tasks/task-types.js';
 import { classifyError } from '../../upstream/classify-error.js';
 import { videoOperation } from './codec.js';
 import { missingUpstream, poll, upstreamOf } from './poll.js';
-import { isPassing } from './poll-job.js';
+import { isTransient } from './poll-job.js';
 import { wireOf } from './submit-jobs.js';
 
 /** The error of a cancelled task. */
@@ -81,7 +81,7 @@ async function drop(
   const { answer_bytes } = configuration.limits;
   const answer = await poll_client.ask(provider, wireOf(request), answer_bytes);
   const { status, headers, text } = answer;
-  if (isPassing(status)) throw classifyError(status, headers, text, provider);
+  if (isTransient(status)) throw classifyError(status, headers, text, provider);
   return status >= 200 && status <= 299;
 }
 

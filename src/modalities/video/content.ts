@@ -13,27 +13,27 @@ import { rangeOf } from './range.js';
  * reads. Throws `GatewayError` (502) if it fails before the first byte. A later failure closes the
  * connection, so that no client takes a part for the whole video.
  */
-export async function content(
+export async function streamContent(
   routed: RoutedTask,
   request_id: string,
   client: ClientConnection,
   services: Services,
 ): Promise<Answer> {
-  const video = await begin(routed, request_id, client, services);
-  await send(video, client, services);
+  const video = await startVideo(routed, request_id, client, services);
+  await sendVideo(video, client, services);
   return { body: () => undefined };
 }
 
 /** A video whose first bytes have arrived. */
-export interface BegunVideo extends OpenVideo {
+export interface StartedVideo extends OpenVideo {
   index: number;
   /** All bytes, the first ones included. */
   chunks: AsyncIterable<Uint8Array>;
 }
 
 /** Sends a video, or only its headers for a HEAD request. */
-export async function send(
-  video: BegunVideo,
+export async function sendVideo(
+  video: StartedVideo,
   client: ClientConnection,
   { configuration }: Services,
 ): Promise<void> {
@@ -57,12 +57,12 @@ export function isHead({ req }: ClientConnection): boolean {
  * Opens a video and waits for its first bytes. Throws `GatewayError`: 502 if none arrive, 404 if
  * the video was deleted meanwhile, 416 for a range past its end.
  */
-export async function begin(
+export async function startVideo(
   { task, index }: RoutedTask,
   request_id: string,
   client: ClientConnection,
   services: Services,
-): Promise<BegunVideo> {
+): Promise<StartedVideo> {
   client.on_disconnect = 'abort';
   const { tasks } = services.store;
   const place = await tasks.place(task.id, index);
@@ -91,7 +91,7 @@ async function* withFirst(
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-function headersOf({ length, content_range, index }: BegunVideo): Record<string, string> {
+function headersOf({ length, content_range, index }: StartedVideo): Record<string, string> {
   return {
     'content-type': 'video/mp4',
     'content-disposition': `inline; filename="video-${index}.mp4"`,

@@ -3,7 +3,7 @@ import { ClientDisconnected, type ClientConnection } from '../../http/client-con
 import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
-import { begin, isHead, send } from './content.js';
+import { startVideo, isHead, sendVideo } from './content.js';
 import { videoId } from './formats/openai-video-object.js';
 import { linkTo } from './links.js';
 import { poll } from './poll.js';
@@ -25,14 +25,14 @@ export async function download(
   if (fault) throw unknown(fault);
   if (task.status !== 'COMPLETED') throw notThere(task);
   if (task.videos > 1) throw several(task, services);
-  const video = await begin({ task, index: 0 }, request_id, client, services);
+  const video = await startVideo({ task, index: 0 }, request_id, client, services);
   return {
     provider: task.provider,
     streams: false,
     deliver: async () => {
       if (client.disconnected) throw new ClientDisconnected();
       const bill = isHead(client) ? NOTHING_CHARGED : (await settleTask(task, services)).bill;
-      await send(video, client, services);
+      await sendVideo(video, client, services);
       return bill;
     },
     body: () => undefined,

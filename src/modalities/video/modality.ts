@@ -2,7 +2,7 @@ import type { DefaultEndpoint, Modality, Operation } from '../../pipeline/modali
 import { spendingOperation } from '../../pipeline/spending.js';
 import { fact } from '../../pipeline/stage.js';
 import { cancel, keyActor } from './cancel.js';
-import { content } from './content.js';
+import { streamContent } from './content.js';
 import { findTask, findVideo } from './find-task.js';
 import { openAiVideo, openAiVideoEndpoints } from './formats/openai-video.js';
 import { videoDefaults, videoSubmission, type VideoFormat } from './formats/video-submission.js';
@@ -59,7 +59,7 @@ const OPERATIONS: readonly Operation[] = [
     },
     shape: { needs: ['caller', 'task:content'], gives: ['answer:content'] },
     run: (state, client, services) =>
-      content(fact(state, 'task'), state.request_id, client, services),
+      streamContent(fact(state, 'task'), state.request_id, client, services),
   },
   {
     name: 'video.cancel',

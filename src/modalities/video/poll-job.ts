@@ -21,7 +21,7 @@ export interface JobAnswer {
 const MAX_REQUESTS = 4;
 
 /** Statuses that say nothing about the job: the poll failed, and is repeated later. */
-const PASSING = new Set([401, 403, 408, 429]);
+const TRANSIENT = new Set([401, 403, 408, 429]);
 
 /** Polls a job at its upstream. Throws `UpstreamError` if the poll fails. */
 export async function pollJob(
@@ -52,7 +52,7 @@ async function requestProgress(
     const request = wireOf(codec.poll(state, upstream));
     const answer = await control.ask(provider, request, limit_bytes);
     const { status, headers, text } = answer;
-    if (isPassing(status)) throw classifyError(status, headers, text, provider);
+    if (isTransient(status)) throw classifyError(status, headers, text, provider);
     const progress = codec.polled({ status, body: bodyOf(answer) }, state, upstream);
     if ('status' in progress) return answerOf({ ...job, state }, progress);
     state = progress.state;
@@ -61,8 +61,8 @@ async function requestProgress(
 }
 
 /** Whether a status says nothing about the job. */
-export function isPassing(status: number): boolean {
-  return PASSING.has(status) || status >= 500 || (status >= 300 && status <= 399);
+export function isTransient(status: number): boolean {
+  return TRANSIENT.has(status) || status >= 500 || (status >= 300 && status <= 399);
 }
 
 function bodyOf({ status, text }: PollAnswer): unknown {

@@ -11,7 +11,8 @@ import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
 /** The error of a task if the upstream may or may not have begun it. */
-export const UNSURE = 'The gateway stopped while submitting; the upstream may have taken the task.';
+export const UNCERTAIN_SUBMIT =
+  'The gateway stopped while submitting; the upstream may have taken the task.';
 
 export interface SubmitLimits {
   answer_bytes: number;
@@ -43,7 +44,7 @@ export async function submitJobs(
     const count = counts[i] ?? 0;
     if (outcome.status === 'fulfilled') return { count, status: 'IN_QUEUE', state: outcome.value };
     const { reason } = outcome as { reason: unknown };
-    const error = reason instanceof UpstreamError ? reason.message : UNSURE;
+    const error = reason instanceof UpstreamError ? reason.message : UNCERTAIN_SUBMIT;
     return { count, status: 'FAILED', state: {}, error };
   });
 }

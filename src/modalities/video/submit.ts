@@ -16,7 +16,7 @@ import {
   type VideoWork,
 } from './formats/video-submission.js';
 import { videoMaxCost, videoRate } from './price.js';
-import { submitJobs, UNSURE } from './submit-jobs.js';
+import { submitJobs, UNCERTAIN_SUBMIT } from './submit-jobs.js';
 
 /** The time beyond the timeouts of the upstreams after which the sweep fails a submission. */
 const GRACE_MS = 60_000;
@@ -123,7 +123,7 @@ async function accept(
 async function giveUp(error: unknown, { request_id, hold, services }: SendContext): Promise<void> {
   const { store, now, log, configuration } = services;
   const isForClient = error instanceof GatewayError && !isStop(error);
-  const why = isForClient ? error.message : UNSURE;
+  const why = isForClient ? error.message : UNCERTAIN_SUBMIT;
   try {
     const due_ms = now() + configuration.limits.task_ms;
     await store.tasks.fail(request_id, why, due_ms, hold.idempotency?.call);

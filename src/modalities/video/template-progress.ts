@@ -4,7 +4,7 @@ import type { Provider } from '../../core/provider.js';
 import { classifyError } from '../../upstream/classify-error.js';
 import type { VideoCodec } from './codec.js';
 import { compile } from '../../mapping/compile.js';
-import { progressPlace, type Fields } from '../../mapping/template-scopes.js';
+import { progressScope, type Fields } from '../../mapping/template-scopes.js';
 import { evaluate } from '../../mapping/scope.js';
 import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -27,7 +27,7 @@ export function compileProgress(
   const parts = (operation: 'video.status' | 'video.result', name: string, value: unknown) =>
     compile(value, `/operations${join(operation, 'response', name)}`, {
       source,
-      place: progressPlace(state),
+      place: progressScope(state),
     });
   const status = operations['video.status']?.response;
   const result = operations['video.result']?.response;

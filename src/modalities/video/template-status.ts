@@ -3,7 +3,7 @@ import { isAbsolute, isOwn, urlOf } from '../../upstream/provider-url.js';
 import { addressFrom } from '../../mapping/address.js';
 import { compile } from '../../mapping/compile.js';
 import { headersOf } from '../../mapping/headers.js';
-import { questionPlace, type Fields } from '../../mapping/template-scopes.js';
+import { statusRequestScope, type Fields } from '../../mapping/template-scopes.js';
 import { RESULT } from './template-progress.js';
 import { evaluate } from '../../mapping/scope.js';
 import type { JsonObject } from '../../core/json.js';
@@ -15,7 +15,7 @@ import type { Operations } from './template-types.js';
 type PollRequest = (state: JsonObject, upstream: Upstream) => VideoRequest;
 
 /** Makes the polls of a task: for its status, and once it is done, for its result. */
-export function compileQuestion(
+export function compileStatusRequest(
   source: Source,
   operations: Operations,
   state: Fields,
@@ -23,7 +23,7 @@ export function compileQuestion(
   const question = (operation: 'video.status' | 'video.result'): PollRequest => {
     const { path, headers } = operations[operation] ?? {};
     const at = `/operations${join(operation, 'path')}`;
-    const template = compile(path, at, { source, place: questionPlace(state), address: true });
+    const template = compile(path, at, { source, place: statusRequestScope(state), address: true });
     const sent = headersOf(headers);
     return (known, upstream) => {
       const made = evaluate(template, known, { state: known, model: upstream.model });
@@ -47,7 +47,7 @@ export function compileCancel(
   const at = `/operations${join('video.cancel', 'path')}`;
   const template = compile(operation.path, at, {
     source,
-    place: questionPlace(state),
+    place: statusRequestScope(state),
     address: true,
   });
   const sent = headersOf(operation.headers);

@@ -8,9 +8,9 @@ import { applyOverrides } from '../../mapping/overrides.js';
 import { compile } from '../../mapping/compile.js';
 import { headersOf } from '../../mapping/headers.js';
 import { asJson, asState } from './template-json.js';
-import { TEMPLATE_SCOPES, type Fields, type Place } from '../../mapping/template-scopes.js';
+import { TEMPLATE_SCOPES, type Fields, type TemplateScope } from '../../mapping/template-scopes.js';
 import { compileProgress, RESULT, STATUSES } from './template-progress.js';
-import { compileCancel, compileQuestion } from './template-status.js';
+import { compileCancel, compileStatusRequest } from './template-status.js';
 import { evaluate, type Template } from '../../mapping/scope.js';
 import type { Operations } from './template-types.js';
 
@@ -24,13 +24,13 @@ export function mapVideos(source: Source, operations: Operations): VideoCodec {
   checkStatuses(source, operations);
   checkVideos(source, operations);
   const place = `/operations${join('video.submit')}`;
-  const at = (where: Place, part: string, value: unknown, address = false): Template =>
+  const at = (where: TemplateScope, part: string, value: unknown, address = false): Template =>
     compile(value, place + part, { source, place: where, address });
   const path = at(TEMPLATE_SCOPES.submit_request, '/path', submit.path, true);
   const request = at(TEMPLATE_SCOPES.submit_request, '/request', submit.request);
   const remember = at(TEMPLATE_SCOPES.submit_response, '/response/state', submit.response?.state);
   const state = fieldsOf(submit.response?.state);
-  const poll = compileQuestion(source, operations, state);
+  const poll = compileStatusRequest(source, operations, state);
   const cancel = compileCancel(source, operations, state);
   const headers = headersOf(submit.headers);
   return {

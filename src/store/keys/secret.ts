@@ -40,7 +40,7 @@ export function sha256(secret: string): string {
 }
 
 /** A secret of 32 random bytes (base64url) for a browser, and its hash, which is stored. */
-export function makeTicket(): { secret: string; secret_sha256: string } {
+export function makeOneTimeToken(): { secret: string; secret_sha256: string } {
   const secret = randomBytes(32).toString('base64url');
   return { secret, secret_sha256: sha256(secret) };
 }

@@ -30,12 +30,12 @@ export const LEASE_MS = 60_000;
  */
 const openIds = new Set<string>();
 
-export function enter(now: () => number, id: string = randomUUID()): Process {
+export function newProcess(now: () => number, id: string = randomUUID()): Process {
   openIds.add(id);
   return { id, place: `${MACHINE} ${STARTED}`.trim(), pid: process.pid, started_ms: now() };
 }
 
-export function leave(self: Process): void {
+export function forgetProcess(self: Process): void {
   openIds.delete(self.id);
 }
 
@@ -75,7 +75,7 @@ export async function recover(
 }
 
 /** The notes of the live processes, in no order. */
-export async function notes(database: Database): Promise<string[]> {
+export async function liveNotes(database: Database): Promise<string[]> {
   const rows = await database.read<{ note: string }[]>((knex) =>
     knex('processes')
       .whereRaw(`seen_ms >= ${database.clock_ms} - ${LEASE_MS}`)

@@ -30,7 +30,7 @@ interface KeyRow {
  * `postgres-charges.ts` and `postgres-idempotency.ts`; `postgres-session.ts`, which runs the
  * statements of `postgres-statements.ts` and retries them.
  */
-export class PostgresHot implements HotPath {
+export class PostgresHotPath implements HotPath {
   readonly idempotency: PostgresIdempotency;
   readonly requests: PostgresRequests;
   readonly #session: PostgresSession;
@@ -123,8 +123,8 @@ export class PostgresHot implements HotPath {
     await session.track(session.runIdempotent('release', [account_id, request_id]));
   }
 
-  beat(note?: string): Promise<void> {
-    return this.#session.beat(note);
+  heartbeat(note?: string): Promise<void> {
+    return this.#session.heartbeat(note);
   }
 
   async ping(): Promise<void> {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { InFlightSet, type Indexed } from '../../lib/in-flight.js';
-import { isConflict, isPassing, onPostgres } from '../database.js';
+import { isConflict, isTransient, onPostgres } from '../database.js';
 import type { Process } from '../leases/leases.js';
 import { codeOf } from '../retry.js';
 import { SQL } from './postgres-statements.js';
@@ -59,7 +59,7 @@ export class PostgresSession {
 
   /** Runs a statement that may run twice without harm: also again after a lost connection. */
   runIdempotent<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
-    return onPostgres(isPassing, () => this.#query<Row>(name, values));
+    return onPostgres(isTransient, () => this.#query<Row>(name, values));
   }
 
   /** Runs statements in one transaction, and again if PostgreSQL rolled it back. */
@@ -93,14 +93,14 @@ export class PostgresSession {
       return await work();
     } catch (error) {
       if (codeOf(error) !== FOREIGN_KEY_VIOLATION) throw error;
-      await this.beat();
+      await this.heartbeat();
       return work();
     }
   }
 
-  async beat(note?: string): Promise<void> {
+  async heartbeat(note?: string): Promise<void> {
     const { id, place, pid, started_ms } = this.self;
-    await this.runIdempotent('beat', [id, place, pid, started_ms, note ?? null]);
+    await this.runIdempotent('heartbeat', [id, place, pid, started_ms, note ?? null]);
   }
 
   /** Makes `close` wait for a command, which may take more than one statement. */

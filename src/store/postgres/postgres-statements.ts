@@ -233,7 +233,7 @@ export const SQL = {
     )
     update accounts set held_nano = held_nano - (select amount_nano from ended)
     where id = $1 and exists (select from ended) and (select count(*) from counted) >= 0`,
-  beat: `
+  heartbeat: `
     insert into processes (id, place, pid, started_ms, seen_ms, note)
     values ($1, $2, $3::bigint, $4::bigint, ${POSTGRES_CLOCK_MS}, $5)
     on conflict (id) do update set

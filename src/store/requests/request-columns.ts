@@ -1,5 +1,5 @@
 import type { RequestRecord, UpstreamAttempt } from '../../core/request-record.js';
-import { storable } from '../column-values.js';
+import { toStorableText } from '../column-values.js';
 
 /** The columns in which the records of one batch are often equal. */
 const NAME_COLUMNS = [
@@ -163,7 +163,11 @@ function attemptsText(attempts: readonly UpstreamAttempt[]): string | null {
 
 function storableAttempt(attempt: UpstreamAttempt): UpstreamAttempt {
   const { message, codes } = attempt;
-  return { ...attempt, message: message && storable(message), codes: codes && storable(codes) };
+  return {
+    ...attempt,
+    message: message && toStorableText(message),
+    codes: codes && toStorableText(codes),
+  };
 }
 
 /** The record of a row, as either driver reads it. */

@@ -4,13 +4,19 @@ import type { Database } from '../database.js';
 import type { Identity, SignInStore } from './sign-in-types.js';
 import { createSession, readSession, sweepSessions } from './sessions.js';
 import { sha256 } from '../keys/secret.js';
-import { beginSignIn, createLink, finishSignIn, sweepTickets, useLink } from './one-time-tokens.js';
+import {
+  beginSignIn,
+  createLink,
+  finishSignIn,
+  sweepOneTimeTokens,
+  useLink,
+} from './one-time-tokens.js';
 import { StoreError } from '../store-error.js';
 
 /** The reference of the credit of a new account: it is unique, so the credit is entered once. */
 const REFERENCE = 'sign-in credit';
 
-export function openPeople(database: Database, now: () => number): SignInStore {
+export function openSignInStore(database: Database, now: () => number): SignInStore {
   return {
     signIn: (identity, credit_nano) =>
       database.write((trx) => signIn(trx, now(), identity, credit_nano)),
@@ -32,7 +38,7 @@ export function openPeople(database: Database, now: () => number): SignInStore {
     sweep: (limits) =>
       database.write(async (trx) => {
         await sweepSessions(trx, now(), limits);
-        await sweepTickets(trx, now());
+        await sweepOneTimeTokens(trx, now());
       }),
   };
 }

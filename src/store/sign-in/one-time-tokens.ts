@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { writeAudit } from '../audit/audit-log.js';
 import { noAccount } from '../store-error.js';
 import type { LinkOptions, PendingSignIn } from './sign-in-types.js';
-import { makeTicket, sha256 } from '../keys/secret.js';
+import { makeOneTimeToken, sha256 } from '../keys/secret.js';
 
 /** The most sign-ins in flight. A further one removes the oldest. */
 const MAX_PENDING = 10_000;
@@ -15,7 +15,7 @@ export async function createLink(
 ): Promise<{ secret: string; due_ms: number }> {
   const owner: unknown = await trx('accounts').where({ id: account_id }).first('id');
   if (!owner) throw noAccount(account_id);
-  const { secret, secret_sha256 } = makeTicket();
+  const { secret, secret_sha256 } = makeOneTimeToken();
   const due_ms = now_ms + lifetime_ms;
   await trx('sign_in_links').insert({ secret_sha256, account_id, operator, due_ms });
   await writeAudit(trx, now_ms, by, {
@@ -48,7 +48,7 @@ export async function beginSignIn(
   { provider, return_to }: PendingSignIn,
   lifetime_ms: number,
 ): Promise<string> {
-  const { secret, secret_sha256 } = makeTicket();
+  const { secret, secret_sha256 } = makeOneTimeToken();
   const oldest = trx('pending_sign_ins')
     .orderBy('due_ms', 'desc')
     .offset(MAX_PENDING - 1)
@@ -68,7 +68,7 @@ export async function finishSignIn(
   return row && { provider: row.provider, return_to: row.return_to };
 }
 
-export async function sweepTickets(trx: Knex.Transaction, now_ms: number): Promise<void> {
+export async function sweepOneTimeTokens(trx: Knex.Transaction, now_ms: number): Promise<void> {
   await trx('sign_in_links').where('due_ms', '<=', now_ms).delete();
   await trx('pending_sign_ins').where('due_ms', '<=', now_ms).delete();
 }

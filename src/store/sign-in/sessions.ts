@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { noAccount } from '../store-error.js';
 import type { NewSession, Session } from './sign-in-types.js';
-import { makeTicket, sha256 } from '../keys/secret.js';
+import { makeOneTimeToken, sha256 } from '../keys/secret.js';
 import type { SessionLimits } from '../../core/configuration.js';
 
 /** How often the use of a session is noted at most. */
@@ -40,7 +40,7 @@ export async function createSession(
     trx,
     older.map(({ secret_sha256 }) => secret_sha256),
   );
-  const { secret, secret_sha256 } = makeTicket();
+  const { secret, secret_sha256 } = makeOneTimeToken();
   const times = { created_ms: now_ms, seen_ms: now_ms };
   await trx('sessions').insert({ secret_sha256, account_id, email, via, operator, ...times });
   return secret;

@@ -78,7 +78,7 @@ export class WalSync {
 }
 
 /** The path no longer leads to the file that the store opened. */
-export class FileGone extends Error {
+export class FileDeleted extends Error {
   override name = 'FileGone';
 }
 
@@ -88,7 +88,7 @@ export class FileGone extends Error {
  */
 export class OpenFile {
   readonly #opened: string;
-  #error: FileGone | undefined;
+  #error: FileDeleted | undefined;
 
   /** Construct it right after the file was opened. */
   constructor(private readonly path: string) {
@@ -101,10 +101,10 @@ export class OpenFile {
   }
 
   /** Checks the path; the error if the file is gone. */
-  fault(): FileGone | undefined {
+  fault(): FileDeleted | undefined {
     const isSame = this.#identity() === this.#opened;
     if (isSame) this.#error = undefined;
-    else this.#error ??= new FileGone(`The file ${this.path} was deleted or replaced.`);
+    else this.#error ??= new FileDeleted(`The file ${this.path} was deleted or replaced.`);
     return this.#error;
   }
 

@@ -32,7 +32,7 @@ import DataLoader from 'dataloader';
  * `sqlite-idempotency.ts`, which run the statements of `sqlite-statements.ts`; `sqlite-requests.ts`
  * and `fresh-requests.ts`, which write the records of requests and add them up.
  */
-export class SqliteHot implements HotPath {
+export class SqliteHotPath implements HotPath {
   readonly idempotency: SqliteIdempotency;
   readonly requests: SqliteRequests;
   readonly #database: Sqlite.Database;
@@ -130,11 +130,11 @@ export class SqliteHot implements HotPath {
     return this.#group.add(() => this.#charges.release(request_id, account_id));
   }
 
-  async beat(note?: string): Promise<void> {
+  async heartbeat(note?: string): Promise<void> {
     this.#group.check();
     await this.#group.add(() => {
       this.#register();
-      this.#processes.beat.run(note ?? null, this.#self.id);
+      this.#processes.heartbeat.run(note ?? null, this.#self.id);
     });
   }
 
@@ -152,7 +152,7 @@ export class SqliteHot implements HotPath {
   async ping(): Promise<void> {
     this.#group.check();
     await this.#group.add(() => {
-      this.#processes.beat.run(null, this.#self.id);
+      this.#processes.heartbeat.run(null, this.#self.id);
     });
   }
 

@@ -196,7 +196,7 @@ export function prepareProcesses(database: Sqlite.Database) {
       `insert into processes (id, place, pid, started_ms, seen_ms)
        values (?, ?, ?, ?, ${SQLITE_CLOCK_MS}) on conflict (id) do nothing`,
     ),
-    beat: database.prepare(
+    heartbeat: database.prepare(
       `update processes set seen_ms = ${SQLITE_CLOCK_MS}, note = ifnull(?, note) where id = ?`,
     ),
     leave: database.prepare<[id: string]>(

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Actor } from '../../core/actor.js';
 import { writeAudit } from '../audit/audit-log.js';
 import { ledgerRow } from '../ledger/ledger-columns.js';
-import { toBinding, storable } from '../column-values.js';
+import { toBinding, toStorableText } from '../column-values.js';
 import { lockTask } from './task-rows.js';
 import type { Task, TaskSettlement } from './task-types.js';
 import { StoreError } from '../store-error.js';
@@ -37,7 +37,7 @@ export async function failTask(
   await endHold(trx, task);
   await trx('tasks')
     .where({ id })
-    .update({ status: 'FAILED', error: storable(error), due_ms, updated_ms: now_ms })
+    .update({ status: 'FAILED', error: toStorableText(error), due_ms, updated_ms: now_ms })
     .increment('version');
   return true;
 }

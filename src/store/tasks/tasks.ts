@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { forgetCall, keepAnswer } from '../idempotency/idempotency-keys.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
-import { toBinding, isPossible, storable } from '../column-values.js';
+import { toBinding, isPossible, toStorableText } from '../column-values.js';
 import { register, type Process } from '../leases/leases.js';
 import { begunTask, lockTask, readTasks } from './task-rows.js';
 import { cancelTask, endHold, failTask, hasLimit, settleTask } from './task-settlement.js';
@@ -140,7 +140,7 @@ async function advance(
 ): Promise<boolean> {
   const { id, version } = task;
   const { status, jobs, places, due_ms } = progress;
-  const error = progress.error === null ? null : storable(progress.error);
+  const error = progress.error === null ? null : toStorableText(progress.error);
   const changed = await trx('tasks')
     .where({ id, version })
     .whereIn('status', ['IN_QUEUE', 'IN_PROGRESS'])

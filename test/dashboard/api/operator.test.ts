@@ -175,7 +175,7 @@ onEachApiGateway('the API of operators', {}, (here) => {
     const outcomes = new ProviderHealth(() => here.ground.now_ms);
     outcomes.answered('acme');
     outcomes.answered('not in this file');
-    await other.beat(JSON.stringify(outcomes.report()));
+    await other.heartbeat(JSON.stringify(outcomes.report()));
     const { processes, data } = await health();
     expect(processes).to.equal(2);
     const now = new Date(here.ground.now_ms).toISOString();

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { describeInBrowser, follow, visit, type Visit } from '../../helpers/browser.js';
-import { dollarsShown } from '../../../src/dashboard/pages/words.js';
+import { formatAmount } from '../../../src/dashboard/pages/formatting.js';
 import { freePort } from '../../helpers/free-port.js';
 import { startSignInGateway, type SignInGateway } from './helpers/sign-in-gateway.js';
 
@@ -80,7 +80,7 @@ describeInBrowser('two people, from sign-in to revoked key', (browser) => {
       const rows = await ada.locator('tbody tr').allInnerTexts();
       expect(rows).to.have.length(1);
       expect(rows[0]).to.match(by === 'model' ? /^m\b/u : /^laptop\b/u);
-      expect(rows[0]).to.include(dollarsShown(cost_nano));
+      expect(rows[0]).to.include(formatAmount(cost_nano));
     }
   });
 

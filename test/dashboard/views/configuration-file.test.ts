@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Configuration } from '../../../src/core/configuration.js';
 import { load } from '../../../src/config/load.js';
 import { configurationSections } from '../../../src/dashboard/views/configuration-yaml.js';
-import { durationWord, sizeWord } from '../../../src/dashboard/views/file-words.js';
+import { formatDuration, formatSize } from '../../../src/dashboard/views/config-units.js';
 import { MODALITIES } from '../../../src/modalities/index.js';
 import { DASHBOARD_YAML } from '../../helpers/dashboard.js';
 
@@ -108,9 +108,9 @@ describe('the configuration in the words of the file', () => {
   });
 
   it('takes the largest unit of which a value is a whole number', () => {
-    const durations = [0, 1, 1500, 90_000, 60_000, 7_200_000, 2_592_000_000].map(durationWord);
+    const durations = [0, 1, 1500, 90_000, 60_000, 7_200_000, 2_592_000_000].map(formatDuration);
     expect(durations).to.deep.equal(['0ms', '1ms', '1500ms', '90s', '1m', '2h', '30d']);
-    expect([0, 1500, 65_536, 20_971_520].map(sizeWord)).to.deep.equal([
+    expect([0, 1500, 65_536, 20_971_520].map(formatSize)).to.deep.equal([
       '0b',
       '1500b',
       '64kb',

@@ -1,7 +1,7 @@
 import { parse } from '../../../src/yaml/parse.js';
 import { Report } from '../../../src/yaml/report.js';
 import { compile } from '../../../src/mapping/compile.js';
-import { TEMPLATE_SCOPES, type Place } from '../../../src/mapping/template-scopes.js';
+import { TEMPLATE_SCOPES, type TemplateScope } from '../../../src/mapping/template-scopes.js';
 import { evaluate, type Template } from '../../../src/mapping/scope.js';
 import type { ConfigFault } from '../../../src/core/config-fault.js';
 
@@ -11,7 +11,10 @@ export interface Compiled {
 }
 
 /** Compiles a template of YAML as it would stand in a manifest. */
-export function compiled(yaml: string, place: Place = TEMPLATE_SCOPES.image_response): Compiled {
+export function compiled(
+  yaml: string,
+  place: TemplateScope = TEMPLATE_SCOPES.image_response,
+): Compiled {
   const report = new Report();
   const source = parse('m.yaml', `t: ${yaml}\n`, report, { env: {}, directory: '/' });
   const value: unknown = source.value;

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { film } from '../../../providers/simulator/fake-video.js';
+import { fakeVideo } from '../../../providers/simulator/fake-video.js';
 import { decode, readSequence, type Blocks, type Sequence } from '../../helpers/h264.js';
 import { readMp4, type Mp4Track } from '../../helpers/mp4.js';
 
 const FRAMES_PER_SECOND = 8;
 const WHITE = '226,128,128';
 
-function video(wanted: Partial<Parameters<typeof film>[0]> = {}): Mp4Track {
+function video(wanted: Partial<Parameters<typeof fakeVideo>[0]> = {}): Mp4Track {
   const standard = { seed: 7, width: 1280, height: 720, seconds: 2, audio: false };
-  const [track] = readMp4(film({ ...standard, ...wanted })).tracks;
+  const [track] = readMp4(fakeVideo({ ...standard, ...wanted })).tracks;
   if (!track) throw new Error('There is no track.');
   return track;
 }
@@ -41,14 +41,14 @@ describe("the simulator's films", () => {
     });
 
     it(`stay small at ${width}x${height} and eight seconds`, () => {
-      const longest = film({ seed: 99, width, height, seconds: 8, audio: true });
+      const longest = fakeVideo({ seed: 99, width, height, seconds: 8, audio: true });
       expect(longest.length).to.be.below(200_000);
     });
   }
 
   it('begin with their tables, so that a player need not have all of them', () => {
     const { brands, boxes } = readMp4(
-      film({ seed: 7, width: 1280, height: 720, seconds: 1, audio: true }),
+      fakeVideo({ seed: 7, width: 1280, height: 720, seconds: 1, audio: true }),
     );
     expect(brands).to.match(/^isom/u).and.include('avc1');
     expect(boxes).to.deep.equal(['ftyp', 'moov', 'mdat']);
@@ -57,7 +57,7 @@ describe("the simulator's films", () => {
   for (let seconds = 1; seconds <= 8; seconds += 1) {
     it(`last ${seconds} s by every clock, pictures and sound`, () => {
       const wanted = { seed: 7, width: 1280, height: 720, seconds, audio: true };
-      const mp4 = readMp4(film(wanted));
+      const mp4 = readMp4(fakeVideo(wanted));
       expect(mp4.seconds).to.equal(seconds);
       const [pictures, sound] = mp4.tracks;
       expect(pictures).to.include({ kind: 'vide', seconds, samples_seconds: seconds });
@@ -69,8 +69,8 @@ describe("the simulator's films", () => {
 
   it('have a silent AAC track exactly where sound is asked for', () => {
     const wanted = { seed: 7, width: 1280, height: 720, seconds: 1 };
-    expect(readMp4(film({ ...wanted, audio: false })).tracks).to.have.length(1);
-    const [, sound] = readMp4(film({ ...wanted, audio: true })).tracks;
+    expect(readMp4(fakeVideo({ ...wanted, audio: false })).tracks).to.have.length(1);
+    const [, sound] = readMp4(fakeVideo({ ...wanted, audio: true })).tracks;
     expect(sound?.entry.type).to.equal('mp4a');
     expect(sound?.entry.body.readUInt16BE(16)).to.equal(1);
     expect(sound?.entry.body.readUInt32BE(24)).to.equal(48_000 * 65_536);
@@ -117,7 +117,7 @@ describe("the simulator's films", () => {
 
   it('are the same for the same seed, and others for others', () => {
     const wanted = { seed: 7, width: 1280, height: 720, seconds: 1, audio: true };
-    expect(film(wanted).equals(film(wanted))).to.equal(true);
-    expect(film({ ...wanted, seed: 8 }).equals(film(wanted))).to.equal(false);
+    expect(fakeVideo(wanted).equals(fakeVideo(wanted))).to.equal(true);
+    expect(fakeVideo({ ...wanted, seed: 8 }).equals(fakeVideo(wanted))).to.equal(false);
   });
 });

@@ -55,7 +55,7 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
     // Its last sign of life is two seconds old, by the clock that is the same for both.
     await haunt(id, 'elsewhere', 1, 2_000);
     ground.now_ms += 70_000;
-    await store.beat();
+    await store.heartbeat();
     expect(await store.recover()).to.equal(0);
     expect(await store.verify()).to.deep.include({ open_holds: 2, faults: [] });
   });
@@ -155,7 +155,7 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
   it('lets a process hold again that was taken for dead', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
-    await store.beat();
+    await store.heartbeat();
     await ground.place.sql('delete from processes');
     expect(await store.hold('r1', id, 5n)).to.deep.equal({ admitted: true });
     expect(await ground.place.sql('select id from processes')).to.have.length(1);
@@ -163,7 +163,7 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
 
   it('writes down when a process was last seen', async () => {
     const store = await ground.open();
-    await store.beat();
+    await store.heartbeat();
     const seen = async () => {
       const [row] = await ground.place.sql('select seen_ms, started_ms, pid from processes');
       return [row?.['seen_ms'], row?.['started_ms'], row?.['pid']].map(Number);
@@ -173,7 +173,7 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
     // The clock of this process does not matter.
     ground.now_ms += 3_600_000;
     await sleep(5);
-    await store.beat();
+    await store.heartbeat();
     const [second_ms = 0] = await seen();
     expect(second_ms - first_ms).to.be.within(1, 60_000);
   });
@@ -181,13 +181,13 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
   it('returns the last note of each living process', async () => {
     const [store, other] = [await ground.open(), await ground.open()];
     expect(await store.notes()).to.deep.equal([]);
-    await store.beat('{"a":1}');
-    await other.beat('{"b":1}');
-    await store.beat('{"a":2}');
-    await store.beat();
+    await store.heartbeat('{"a":1}');
+    await other.heartbeat('{"b":1}');
+    await store.heartbeat('{"a":2}');
+    await store.heartbeat();
     expect((await other.notes()).toSorted()).to.deep.equal(['{"a":2}', '{"b":1}']);
     await ground.place.sql('update processes set seen_ms = seen_ms - 60001');
-    await other.beat();
+    await other.heartbeat();
     expect(await store.notes()).to.deep.equal(['{"b":1}']);
     await ground.close(other);
     expect(await store.notes()).to.deep.equal([]);
@@ -197,7 +197,7 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
     const store = await ground.open();
     const other = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
-    await store.beat();
+    await store.heartbeat();
     await other.hold('r1', id, 5n);
     await ground.close(store);
     await ground.close(other);

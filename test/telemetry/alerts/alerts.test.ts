@@ -187,7 +187,7 @@ describe('alerts', () => {
   it('tell of a provider whose calls all fail, until one is answered', async () => {
     await start();
     const health = new ProviderHealth(() => now_ms);
-    const beat = () => gateway.gateway.store.beat(JSON.stringify(health.report()));
+    const beat = () => gateway.gateway.store.heartbeat(JSON.stringify(health.report()));
     const fail = () => health.failed('up', new UpstreamError('timeout', 'It is late.'));
     fail();
     fail();

@@ -12,7 +12,7 @@ import { makeSignInLink } from '../../sign-in/sign-in-link.js';
 import { askToRevoke } from '../key-revoke.js';
 import { sendPage } from '../page.js';
 import { Ago, Card, Code, Notice } from '../parts.js';
-import { dollarsShown } from '../words.js';
+import { formatAmount } from '../formatting.js';
 import type { Key } from '../../../store/keys/keys.js';
 
 const PATH = '/operator/accounts/:id';
@@ -157,7 +157,7 @@ export function ActionNotice(props: { done: unknown; account: Account }): JSX.El
     case 'refunded':
       return (
         <Notice colour="good">
-          The refund is booked. The balance is {dollarsShown(balance_nano)} now.
+          The refund is booked. The balance is {formatAmount(balance_nano)} now.
         </Notice>
       );
     default:

@@ -16,7 +16,7 @@ import { Field } from '../fields.js';
 import { amountOf, fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
 import { Badge, Card, CopyButton, Empty, Figures, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
-import { dollarsShown } from '../words.js';
+import { formatAmount } from '../formatting.js';
 import type { Account } from '../../../store/accounts/accounts.js';
 
 const PATH = '/operator/accounts/:id';
@@ -170,7 +170,7 @@ function Done(props: { done: unknown; balance_nano: bigint }): JSX.Element | nul
   if (props.done !== 'credited') return null;
   return (
     <Notice colour="good">
-      The credit is booked. The balance is {dollarsShown(props.balance_nano)} now.
+      The credit is booked. The balance is {formatAmount(props.balance_nano)} now.
     </Notice>
   );
 }

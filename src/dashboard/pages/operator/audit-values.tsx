@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { AuditEntry } from '../../../store/audit/audit-log.js';
-import { grouped, timeShown } from '../words.js';
+import { formatCount, formatTime } from '../formatting.js';
 
 /** The values that are dollars in decimals. */
 const AMOUNTS: ReadonlySet<string> = new Set(['balance', 'charged', 'limit']);
@@ -41,11 +41,11 @@ function textOf(name: string, value: unknown): string {
   const text = String(value);
   if (AMOUNTS.has(name)) return amountOf(text);
   const at_ms = name === 'expires' ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at_ms) ? text : timeShown(at_ms);
+  return Number.isNaN(at_ms) ? text : formatTime(at_ms);
 }
 
 /** `−$1,234.56`, with all the digits of the log. */
 function amountOf(text: string): string {
   const [whole = '', ...fraction] = text.replace(/^-/u, '').split('.');
-  return `${text.startsWith('-') ? '−' : ''}$${[grouped(whole), ...fraction].join('.')}`;
+  return `${text.startsWith('-') ? '−' : ''}$${[formatCount(whole), ...fraction].join('.')}`;
 }

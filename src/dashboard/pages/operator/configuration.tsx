@@ -3,7 +3,7 @@ import type { DashboardServices, Route } from '../../types.js';
 import { configurationSections, type Section } from '../../views/configuration-yaml.js';
 import { sendPage } from '../page.js';
 import { Code } from '../parts.js';
-import { counted } from '../words.js';
+import { pluralize } from '../formatting.js';
 
 /** Longer blocks are shown folded. */
 const MAX_OPEN_LINES = 32;
@@ -45,7 +45,7 @@ function Index({ sections }: { sections: readonly Section[] }): JSX.Element {
     <nav class="index" aria-label="On this page">
       {sections.map(({ id, title, text }) => (
         <a href={`#${id}`}>
-          {title} <span class="faint">{counted(linesOf(text), 'line')}</span>
+          {title} <span class="faint">{pluralize(linesOf(text), 'line')}</span>
         </a>
       ))}
     </nav>
@@ -58,7 +58,7 @@ function Folded({ section: { id, title, text } }: { section: Section }): JSX.Ele
     <details class="card ended" id={id} open={lines <= MAX_OPEN_LINES}>
       <summary>
         <h2>{title}</h2>
-        <span class="faint small">{counted(lines, 'line')}</span>
+        <span class="faint small">{pluralize(lines, 'line')}</span>
       </summary>
       <div class="body">
         <Code label={title} text={text} />

@@ -3,12 +3,12 @@ import type { DashboardServices, Route } from '../../types.js';
 import { liveReport, RANGES, type Live, type Range, type Upstream } from '../../views/live.js';
 import { momentName } from '../../views/moments.js';
 import { requestsPath, type RequestQuery } from '../../views/request-query.js';
-import { grouped as groupedBy } from '../../views/traffic.js';
+import { groupTotals as groupedBy } from '../../views/traffic.js';
 import { BarChart, Legend } from '../charts.js';
 import { sendPage } from '../page.js';
 import { Badge, Card, Figures, Money, Notice, type Figure } from '../parts.js';
 import { seriesOf, startInFull } from '../series.js';
-import { counted, grouped, msShown, rateShown, shareShown } from '../words.js';
+import { pluralize, formatCount, formatMs, formatRate, formatPercent } from '../formatting.js';
 
 const PATH = '/operator';
 const REQUESTS = '/operator/requests';
@@ -81,27 +81,27 @@ function LiveFigures({ live }: { live: Live }): JSX.Element {
   const figures: Figure[] = [
     {
       name: 'Calls a minute',
-      value: rateShown(live.calls_per_minute),
-      note: `${counted(calls, 'call')} since ${startInFull(span.from_ms, 'hour')} UTC`,
+      value: formatRate(live.calls_per_minute),
+      note: `${pluralize(calls, 'call')} since ${startInFull(span.from_ms, 'hour')} UTC`,
     },
     {
       name: 'Error rate',
       value: (
         <a href={pathTo(live, { status: 'failed' })}>
-          {calls === 0 ? '–' : shareShown(failed / calls)}
+          {calls === 0 ? '–' : formatPercent(failed / calls)}
         </a>
       ),
-      note: `${grouped(failed)} failed or refused`,
+      note: `${formatCount(failed)} failed or refused`,
     },
     {
       name: `Latency, p50${ofDay}`,
-      value: took ? msShown(took.p50_ms) : '–',
-      note: took ? `p95 ${msShown(took.p95_ms)}` : 'no answer yet',
+      value: took ? formatMs(took.p50_ms) : '–',
+      note: took ? `p95 ${formatMs(took.p95_ms)}` : 'no answer yet',
     },
     {
       name: `First token, p50${ofDay}`,
-      value: first ? msShown(first.p50_ms) : '–',
-      note: first ? `p95 ${msShown(first.p95_ms)}` : 'no stream yet',
+      value: first ? formatMs(first.p50_ms) : '–',
+      note: first ? `p95 ${formatMs(first.p95_ms)}` : 'no stream yet',
     },
     {
       name: 'Charged',
@@ -111,7 +111,7 @@ function LiveFigures({ live }: { live: Live }): JSX.Element {
     {
       name: 'Open holds',
       value: <Money nano={holds.amount_nano} />,
-      note: `now, for ${counted(holds.count, 'request')}`,
+      note: `now, for ${pluralize(holds.count, 'request')}`,
     },
   ];
   return <Figures figures={figures} />;
@@ -234,9 +234,9 @@ function Ranking(props: { label: string; rows: readonly Ranked[]; nothing?: stri
           {rows.map(({ lead, totals }) => (
             <tr>
               <td class="breaks">{lead}</td>
-              <td class="number">{grouped(totals.calls)}</td>
+              <td class="number">{formatCount(totals.calls)}</td>
               <td class={totals.failed > 0 ? 'number' : 'number nothing'}>
-                {shareShown(totals.failed / totals.calls)}
+                {formatPercent(totals.failed / totals.calls)}
               </td>
               <td class="number">
                 <Money nano={totals.cost_nano} />

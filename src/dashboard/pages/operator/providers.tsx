@@ -4,7 +4,7 @@ import { providersHealth, type ProviderShape } from '../../views/providers.js';
 import { upstreamHistories } from '../../views/upstreams.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, Empty } from '../parts.js';
-import { counted, grouped } from '../words.js';
+import { pluralize, formatCount } from '../formatting.js';
 import { UpstreamTable } from './upstream-table.js';
 
 const BY_UPSTREAM =
@@ -25,8 +25,8 @@ export function providersRoute(services: DashboardServices): Route {
         providersHealth(services),
         upstreamHistories(services),
       ]);
-      const minutes = counted(window_s / MINUTE_S, 'minute');
-      const reporters = counted(processes, 'process', 'processes');
+      const minutes = pluralize(window_s / MINUTE_S, 'minute');
+      const reporters = pluralize(processes, 'process', 'processes');
       sendPage(ctx, visitor, {
         title: 'Providers',
         about: 'How upstreams answer, now and over the last day.',
@@ -107,13 +107,13 @@ function ProviderRow(props: { provider: ProviderShape; now_ms: number }): JSX.El
         <Health provider={provider} />
       </td>
       <td class="number" data-label="Answered">
-        {grouped(answered)}
+        {formatCount(answered)}
       </td>
       <td class="number" data-label="Refused">
-        {grouped(refused)}
+        {formatCount(refused)}
       </td>
       <td class="number" data-label="Failed">
-        {grouped(failed)}
+        {formatCount(failed)}
       </td>
       <td class="soft" data-label="Last success">
         {last_success === null ? 'never' : <Ago at_ms={Date.parse(last_success)} now_ms={now_ms} />}

@@ -7,7 +7,7 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../../
 import { IdTaken } from '../../../store/store-error.js';
 import { formId } from '../../views/form-id.js';
 import { makeToken } from '../../views/tokens.js';
-import { signedIn } from '../guard.js';
+import { requireSession } from '../guard.js';
 import { fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
 import { NameAndExpiry } from '../key-form.js';
 import { sendPage } from '../page.js';
@@ -37,7 +37,11 @@ export function createTokenRoutes(services: DashboardServices): Route[] {
         expires_in_s: expires_in_s === '' ? '' : Number(expires_in_s),
       });
       const by = actorOf(ctx, visitor);
-      const id = formId('mgt_', signedIn(visitor).session.account_id, textOf(form, 'form_token'));
+      const id = formId(
+        'mgt_',
+        requireSession(visitor).session.account_id,
+        textOf(form, 'form_token'),
+      );
       try {
         const { token, secret } = await makeToken(services, creation, by, id);
         showSecret(ctx, visitor, services.configuration.public_url, token, secret);

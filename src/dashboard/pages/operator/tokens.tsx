@@ -9,7 +9,7 @@ import { Icon } from '../icons.js';
 import { askToRevoke } from '../key-revoke.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, Empty, Ending, Notice } from '../parts.js';
-import { counted } from '../words.js';
+import { pluralize } from '../formatting.js';
 
 export const TOKENS = '/operator/tokens';
 export const TOKENS_TITLE = 'Management tokens';
@@ -102,7 +102,7 @@ function body(all: readonly ManagementToken[], done: unknown, now_ms: number): J
       </Card>
       {ended.length > 0 && (
         <details class="card ended">
-          <summary>{counted(ended.length, 'token')} revoked or expired</summary>
+          <summary>{pluralize(ended.length, 'token')} revoked or expired</summary>
           <TokenTable tokens={ended} now_ms={now_ms} />
         </details>
       )}

@@ -4,7 +4,7 @@ import { requestsPath } from '../../views/request-query.js';
 import type { UpstreamHistory } from '../../views/upstreams.js';
 import { Sparkline } from '../charts.js';
 import { startInFull } from '../series.js';
-import { grouped, msShown, shareShown } from '../words.js';
+import { formatCount, formatMs, formatPercent } from '../formatting.js';
 
 /** A row for each upstream, with its last day hour by hour. */
 export function UpstreamTable(props: {
@@ -48,22 +48,29 @@ function UpstreamRow(props: { upstream: UpstreamHistory; span: Span }): JSX.Elem
         <div class="hint">{model}</div>
       </td>
       <td class="history">
-        <Sparkline bars={bars} label={`${grouped(failed)} of ${grouped(calls)} calls failed`} />
+        <Sparkline
+          bars={bars}
+          label={`${formatCount(failed)} of ${formatCount(calls)} calls failed`}
+        />
       </td>
       <td class="number soft" data-label="Calls">
-        {grouped(calls)}
+        {formatCount(calls)}
       </td>
       <td class="number end">
-        {failed > 0 ? <a href={path}>{shareShown(failed / calls)}</a> : <Nothing calls={calls} />}
+        {failed > 0 ? (
+          <a href={path}>{formatPercent(failed / calls)}</a>
+        ) : (
+          <Nothing calls={calls} />
+        )}
       </td>
       <td class="number soft" data-label="p50">
-        {took ? msShown(took.p50_ms) : '–'}
+        {took ? formatMs(took.p50_ms) : '–'}
       </td>
       <td class="number soft" data-label="p95">
-        {took ? msShown(took.p95_ms) : '–'}
+        {took ? formatMs(took.p95_ms) : '–'}
       </td>
       <td class="number soft" data-label="First token">
-        {first_token ? msShown(first_token.p50_ms) : '–'}
+        {first_token ? formatMs(first_token.p50_ms) : '–'}
       </td>
     </tr>
   );

@@ -4,7 +4,7 @@ import type { Task } from '../../../store/tasks/task-types.js';
 import type { RequestMoney } from '../../views/request-money.js';
 import type { CostLine, RequestCost } from '../../views/request-cost.js';
 import { Card, Money } from '../parts.js';
-import { exactDollars, grouped } from '../words.js';
+import { formatExactAmount, formatCount } from '../formatting.js';
 
 /** How the cost of a request came about: so much of each class, at the price as charged. */
 export function CostCard(props: {
@@ -100,13 +100,13 @@ function Line({ name, count, price_nano, by_million, cost_nano }: CostLine): JSX
     <tr>
       <td class="lead">{name}</td>
       <td class="number" data-label="Count">
-        {grouped(count)}
+        {formatCount(count)}
       </td>
       <td class="number soft" data-label="Price">
-        × {exactDollars(price_nano)}
+        × {formatExactAmount(price_nano)}
         {by_million ? ' a million' : (EACH[name] ?? '')}
       </td>
-      <td class="number end">{exactDollars(cost_nano)}</td>
+      <td class="number end">{formatExactAmount(cost_nano)}</td>
     </tr>
   );
 }
@@ -117,7 +117,7 @@ function Total({ name, nano }: { name: string; nano: bigint }): JSX.Element {
       <td class="lead" colSpan={3}>
         {name}
       </td>
-      <td class="number end">{exactDollars(nano)}</td>
+      <td class="number end">{formatExactAmount(nano)}</td>
     </tr>
   );
 }

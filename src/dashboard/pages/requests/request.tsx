@@ -9,7 +9,7 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../../
 import { CLASS_WORDS } from '../ledger-table.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, CopyButton, Figures, Money } from '../parts.js';
-import { capital, exactDollars, grouped, msShown, timeShown } from '../words.js';
+import { capitalize, formatExactAmount, formatCount, formatMs, formatTime } from '../formatting.js';
 import { CostCard } from './cost.js';
 import { flagFacts, Outcome } from './outcome.js';
 import { isVisible, requestPath, SCOPES, type Scope } from './scope.js';
@@ -108,16 +108,16 @@ function Summary(props: {
         {
           name: 'Received',
           value: <Ago at_ms={record.time_ms} now_ms={now_ms} />,
-          note: timeShown(record.time_ms),
+          note: formatTime(record.time_ms),
         },
         {
           name: 'Took',
-          value: msShown(took_ms),
-          note: `${msShown(own_ms)} of it in the gateway`,
+          value: formatMs(took_ms),
+          note: `${formatMs(own_ms)} of it in the gateway`,
         },
         {
           name: 'First token',
-          value: first_token_ms === null ? '–' : msShown(first_token_ms),
+          value: first_token_ms === null ? '–' : formatMs(first_token_ms),
           note: answerKind(record),
         },
         {
@@ -131,7 +131,7 @@ function Summary(props: {
 }
 
 function costNote({ cost_nano }: RequestRecord, { task, refunded_nano }: RequestMoney): string {
-  if (refunded_nano > 0n) return `${exactDollars(refunded_nano)} of it refunded`;
+  if (refunded_nano > 0n) return `${formatExactAmount(refunded_nano)} of it refunded`;
   if (cost_nano > 0n) return 'as charged';
   if (task?.charge_nano) return 'charged when the result was fetched';
   return task && task.hold_nano > 0n ? 'charged when the result is fetched' : 'nothing charged';
@@ -205,17 +205,17 @@ function tokenFacts(record: RequestRecord): [string, string | null][] {
   const { prompt_tokens, completion_tokens, units } = record;
   const isCounted = hasTokens(record);
   const count = (value: number | null): string | null =>
-    value === null || !isCounted ? null : grouped(value);
+    value === null || !isCounted ? null : formatCount(value);
   return [
     ['Input tokens', count(prompt_tokens)],
     ['Output tokens', count(completion_tokens)],
     ...TOKEN_CLASSES.map((name): [string, string | null] => [
       `of them ${CLASS_WORDS[name]}`,
-      record[name] ? grouped(record[name]) : null,
+      record[name] ? formatCount(record[name]) : null,
     ]),
     ...Object.entries(units ?? {}).map(([name, value]): [string, string] => [
-      capital(name.replaceAll('_', ' ')),
-      grouped(value),
+      capitalize(name.replaceAll('_', ' ')),
+      formatCount(value),
     ]),
   ];
 }

@@ -1,7 +1,7 @@
 import type { RequestFilter } from '../../../store/requests/request-types.js';
 import type { RequestRecord } from '../../../core/request-record.js';
 import type { Visitor } from '../../types.js';
-import { signedIn } from '../guard.js';
+import { requireSession } from '../guard.js';
 
 /** Whose requests a page shows: the visitor's own account's, or everybody's. */
 export interface Scope {
@@ -21,7 +21,7 @@ export const SCOPES: readonly Scope[] = [
 /** The filter within the scope: a visitor sees the own account only. */
 export function within(scope: Scope, visitor: Visitor | undefined, filter: RequestFilter) {
   if (scope.is_operator) return filter;
-  return { ...filter, account_id: signedIn(visitor).session.account_id };
+  return { ...filter, account_id: requireSession(visitor).session.account_id };
 }
 
 /** Whether the visitor may see the request in this scope. */
@@ -30,7 +30,7 @@ export function isVisible(
   visitor: Visitor | undefined,
   { account_id }: Pick<RequestRecord, 'account_id'>,
 ): boolean {
-  return scope.is_operator || signedIn(visitor).session.account_id === account_id;
+  return scope.is_operator || requireSession(visitor).session.account_id === account_id;
 }
 
 /** The path of a request's own page. */

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { hasFailed, type RequestRecord } from '../../../core/request-record.js';
 import { Ago, Money } from '../parts.js';
 import { usageText } from '../usage-text.js';
-import { msShown } from '../words.js';
+import { formatMs } from '../formatting.js';
 import { Flags, Outcome } from './outcome.js';
 import { requestPath, type Scope } from './scope.js';
 
@@ -77,7 +77,7 @@ function RequestRow(props: {
       </td>
       <td class="number soft">{usageText({ ...record, ...record.units })}</td>
       <td class="number soft" title={first_token_ms === null ? undefined : FIRST(first_token_ms)}>
-        {msShown(record.took_ms)}
+        {formatMs(record.took_ms)}
       </td>
       <td class="number">
         <Money nano={record.cost_nano} />
@@ -86,7 +86,7 @@ function RequestRow(props: {
   );
 }
 
-const FIRST = (ms: number): string => `first token after ${msShown(ms)}`;
+const FIRST = (ms: number): string => `first token after ${formatMs(ms)}`;
 
 /** The error message of the last upstream. */
 function UpstreamMessage({ record }: { record: RequestRecord }): JSX.Element | null {

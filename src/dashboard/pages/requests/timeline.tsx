@@ -8,7 +8,7 @@ import {
 } from '../../../core/request-record.js';
 import type { Task } from '../../../store/tasks/task-types.js';
 import { Badge, Ago, type StatusColour } from '../parts.js';
-import { counted, exactDollars, msShown } from '../words.js';
+import { pluralize, formatExactAmount, formatMs } from '../formatting.js';
 
 interface Step {
   name: string;
@@ -39,7 +39,7 @@ export function Timeline(props: Props): JSX.Element {
           <div class="row">
             <strong>{step.name}</strong>
             {step.badge !== undefined && <Badge colour={step.colour}>{step.badge}</Badge>}
-            {step.took_ms !== undefined && <span class="took soft">{msShown(step.took_ms)}</span>}
+            {step.took_ms !== undefined && <span class="took soft">{formatMs(step.took_ms)}</span>}
           </div>
           {step.note && <p class="soft small">{step.note}</p>}
           {step.bar && <Bar from={step.bar[0]} to={step.bar[1]} isBad={step.colour === 'bad'} />}
@@ -80,7 +80,7 @@ function stepsOf({ record, names_upstreams, now_ms, task }: Props): Step[] {
     const note = 'after the request came in';
     steps.push({ name: 'First token', took_ms: first_token_ms, note });
   }
-  const note = attempts.length > 0 ? `${msShown(record.own_ms)} of it in the gateway` : null;
+  const note = attempts.length > 0 ? `${formatMs(record.own_ms)} of it in the gateway` : null;
   steps.push({ name: 'End', took_ms: record.took_ms, note, ...ending(record) });
   return steps;
 }
@@ -114,11 +114,11 @@ function holdOf(record: RequestRecord, task: Task | undefined): Step[] {
 /** The hold of a submission belongs to its task, until the result is fetched or there is none. */
 function heldBy({ hold_nano, charge_nano }: Task): Pick<Step, 'badge' | 'colour' | 'note'> {
   if (charge_nano !== null) {
-    const note = `${exactDollars(charge_nano)} was charged when the result was fetched.`;
+    const note = `${formatExactAmount(charge_nano)} was charged when the result was fetched.`;
     return { badge: 'moved to the task', colour: 'good', note };
   }
   if (hold_nano === 0n) return { badge: 'none is open', note: 'Nothing was charged.' };
-  const badge = `${exactDollars(hold_nano)}, moved to the task`;
+  const badge = `${formatExactAmount(hold_nano)}, moved to the task`;
   return { badge, note: 'It is charged when the result is fetched.' };
 }
 
@@ -157,6 +157,6 @@ function ending(record: RequestRecord): Pick<Step, 'badge' | 'colour'> {
   const { status, code, attempts } = record;
   if (status === CLIENT_DISCONNECTED_STATUS) return { badge: 'the client left', colour: 'warn' };
   if (!hasFailed(record)) return { badge: `answered with ${status}`, colour: 'good' };
-  const after = attempts.length > 0 ? ` after ${counted(attempts.length, 'attempt')}` : '';
+  const after = attempts.length > 0 ? ` after ${pluralize(attempts.length, 'attempt')}` : '';
   return { badge: `${status} ${code ?? ''}${after}`, colour: 'bad' };
 }

@@ -13,7 +13,7 @@ export interface StreamWire {
 }
 
 /** The parts of a request beside its body. */
-export interface Asked {
+export interface RequestDetails {
   readonly query: URLSearchParams;
 }
 
@@ -56,7 +56,12 @@ export interface ChatFormat extends RequestFormat {
    */
   read(body: object, model: Model, headers: RequestHeaders): ChatWork;
   write(head: AnswerHead, reply: ChatReply, bill: Bill, work: ChatWork): object;
-  stream(head: AnswerHead, visible: VisibleParts, work: ChatWork, asked?: Asked): ChatStreamWriter;
+  stream(
+    head: AnswerHead,
+    visible: VisibleParts,
+    work: ChatWork,
+    asked?: RequestDetails,
+  ): ChatStreamWriter;
   /** Writes the number of tokens of a prompt; by default `{input_tokens}`. */
   count?(tokens: number): object;
 }

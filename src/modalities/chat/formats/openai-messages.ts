@@ -6,7 +6,7 @@ import type {
   CacheControl,
   FilePart,
 } from '../../../schema-types/chat-completion.js';
-import { noteExtras } from '../../../http/ignored-header.js';
+import { noteUnknownFields } from '../../../http/ignored-header.js';
 import type { Capability } from '../../../core/model.js';
 import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import type { PromptSize } from '../call.js';
@@ -39,17 +39,17 @@ const NESTING = 200;
  * Reads a message that has more than a role and a text, and adds to the size of the prompt. Returns
  * the message that is sent on. Throws `GatewayError` naming the message or part at fault.
  */
-export function readMessage(message: ChatMessage, at: string, reading: Reading): ChatMessage {
-  gateMessage(message, at, reading);
+export function readMessage(message: ChatMessage, at: string, reader: MessageReader): ChatMessage {
+  gateMessage(message, at, reader);
   const { role, content } = message;
   const read: ChatMessage = {
     role: role === 'developer' ? 'system' : role,
-    content: typeof content === 'string' ? content : readParts(content, at, reading),
+    content: typeof content === 'string' ? content : readParts(content, at, reader),
   };
-  const { size, capabilities, ignored } = reading;
+  const { size, capabilities, ignored } = reader;
   const tools = capabilities.has('tools');
   const kind = role === 'assistant' ? '_assistant' : '';
-  noteExtras(message, KEYS[`${tools ? 'tools' : 'plain'}${kind}`], 'messages[]', ignored);
+  noteUnknownFields(message, KEYS[`${tools ? 'tools' : 'plain'}${kind}`], 'messages[]', ignored);
   if (message.name !== undefined) read.name = measured(message.name, size);
   if (tools && message.tool_calls) {
     read.tool_calls = message.tool_calls.map((call) => cleanCall(call, ignored));
@@ -60,7 +60,7 @@ export function readMessage(message: ChatMessage, at: string, reading: Reading):
   }
   if (tools && message.is_error) read.is_error = true;
   if (role === 'tool') measureMedia(read, size);
-  if (message.cache_control) Object.assign(read, marked(message.cache_control));
+  if (message.cache_control) Object.assign(read, cacheControlField(message.cache_control));
   if (role === 'assistant') readReasoning(message, read, at, size);
   return read;
 }
@@ -94,7 +94,7 @@ function readReasoning(
   size.text_bytes += Buffer.byteLength(JSON.stringify(reasoning_details));
 }
 
-function gateMessage(message: ChatMessage, at: string, { capabilities }: Reading): void {
+function gateMessage(message: ChatMessage, at: string, { capabilities }: MessageReader): void {
   if (capabilities.has('tools')) return;
   if (message.role === 'tool') {
     throw new GatewayError(
@@ -120,16 +120,16 @@ function measured(text: string, size: PromptSize): string {
 function readParts(
   parts: readonly ContentPart[] | null | undefined,
   at: string,
-  reading: Reading,
+  reader: MessageReader,
 ): ContentPart[] | null {
   if (!parts) return null;
-  return parts.map((part, index) => readPart(part, `${at}.content[${index}]`, reading));
+  return parts.map((part, index) => readPart(part, `${at}.content[${index}]`, reader));
 }
 
 function cleanCall(call: ToolCallPart, ignored: Set<string>): ToolCallPart {
   const { id, type, function: asked } = call;
-  noteExtras(call, CALL_KEYS, 'messages[].tool_calls[]', ignored);
-  noteExtras(asked, CALLED_KEYS, 'messages[].tool_calls[].function', ignored);
+  noteUnknownFields(call, CALL_KEYS, 'messages[].tool_calls[]', ignored);
+  noteUnknownFields(asked, CALLED_KEYS, 'messages[].tool_calls[].function', ignored);
   return { id, type, function: { name: asked.name, arguments: asked.arguments } };
 }
 
@@ -146,7 +146,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /** The state of reading the messages of one request. */
-export interface Reading {
+export interface MessageReader {
   capabilities: ReadonlySet<Capability>;
   ignored: Set<string>;
   size: PromptSize;
@@ -163,46 +163,48 @@ const FILE_KEYS = new Set(['filename', 'file_data', 'file_id']);
  * Reads a part without unknown fields, and adds to the size of the prompt. Throws `GatewayError`
  * naming the part if the model does not accept it.
  */
-function readPart(part: ContentPart, place: string, reading: Reading): ContentPart {
-  const { size, ignored } = reading;
-  noteExtras(part, PART_KEYS, 'messages[].content[]', ignored);
+function readPart(part: ContentPart, place: string, reader: MessageReader): ContentPart {
+  const { size, ignored } = reader;
+  noteUnknownFields(part, PART_KEYS, 'messages[].content[]', ignored);
   switch (part.type) {
     case 'text':
       size.text_bytes += Buffer.byteLength(part.text);
-      return { type: 'text', text: part.text, ...marked(part.cache_control) };
+      return { type: 'text', text: part.text, ...cacheControlField(part.cache_control) };
     case 'image_url': {
-      gatePart(reading, 'vision', place, 'images');
+      gatePart(reader, 'vision', place, 'images');
       const { url, detail } = part.image_url;
       checkImageUrl(url, `${place}.image_url.url`);
       size.images += 1;
       if (isHttp(url)) size.urls += 1;
-      noteExtras(part.image_url, IMAGE_KEYS, 'messages[].content[].image_url', ignored);
+      noteUnknownFields(part.image_url, IMAGE_KEYS, 'messages[].content[].image_url', ignored);
       const image_url = detail === undefined ? { url } : { url, detail };
-      return { type: 'image_url', image_url, ...marked(part.cache_control) };
+      return { type: 'image_url', image_url, ...cacheControlField(part.cache_control) };
     }
     case 'input_audio': {
-      gatePart(reading, 'audio', place, 'audio');
+      gatePart(reader, 'audio', place, 'audio');
       const { data, format } = part.input_audio;
       size.audio_bytes += data.length;
       size.audio_seconds += longestSeconds(Buffer.from(data, 'base64'));
-      noteExtras(part.input_audio, AUDIO_KEYS, 'messages[].content[].input_audio', ignored);
+      noteUnknownFields(part.input_audio, AUDIO_KEYS, 'messages[].content[].input_audio', ignored);
       return { type: 'input_audio', input_audio: { data, format } };
     }
     case 'file':
-      gatePart(reading, 'file', place, 'files');
-      return readFile(part, place, reading);
+      gatePart(reader, 'file', place, 'files');
+      return readFile(part, place, reader);
   }
 }
 
 /** A cache mark for the upstream, without unknown fields. */
-export function marked(mark: CacheControl | undefined): { cache_control?: CacheControl } {
+export function cacheControlField(mark: CacheControl | undefined): {
+  cache_control?: CacheControl;
+} {
   if (!mark) return {};
   const { type, ttl } = mark;
   return { cache_control: ttl === undefined ? { type } : { type, ttl } };
 }
 
 function gatePart(
-  { capabilities }: Reading,
+  { capabilities }: MessageReader,
   needed: Capability,
   param: string,
   what: string,
@@ -213,7 +215,11 @@ function gatePart(
   });
 }
 
-function readFile({ file, cache_control }: FilePart, place: string, reading: Reading): FilePart {
+function readFile(
+  { file, cache_control }: FilePart,
+  place: string,
+  reader: MessageReader,
+): FilePart {
   const { filename, file_data, file_id } = file;
   if ((file_data === undefined) === (file_id === undefined)) {
     const param = `${place}.file`;
@@ -221,20 +227,20 @@ function readFile({ file, cache_control }: FilePart, place: string, reading: Rea
     throw new GatewayError('invalid_request', message, { param });
   }
   if (file_data !== undefined) checkFileUrl(file_data, `${place}.file.file_data`);
-  const size = readFileSize(file_data, reading.unfolding);
-  if ('pages' in size) reading.size.pages += size.pages;
+  const size = readFileSize(file_data, reader.unfolding);
+  if ('pages' in size) reader.size.pages += size.pages;
   else {
-    reading.size.text_bytes += size.text.length;
-    reading.size.audio_seconds += longestSeconds(size.text);
+    reader.size.text_bytes += size.text.length;
+    reader.size.audio_seconds += longestSeconds(size.text);
   }
-  if (isHttp(file_data)) reading.size.urls += 1;
-  noteExtras(file, FILE_KEYS, 'messages[].content[].file', reading.ignored);
+  if (isHttp(file_data)) reader.size.urls += 1;
+  noteUnknownFields(file, FILE_KEYS, 'messages[].content[].file', reader.ignored);
   const read: FilePart['file'] = {};
   if (filename !== undefined) {
     read.filename = filename;
-    reading.size.text_bytes += Buffer.byteLength(filename);
+    reader.size.text_bytes += Buffer.byteLength(filename);
   }
   if (file_data !== undefined) read.file_data = file_data;
   if (file_id !== undefined) read.file_id = file_id;
-  return { type: 'file', file: read, ...marked(cache_control) };
+  return { type: 'file', file: read, ...cacheControlField(cache_control) };
 }

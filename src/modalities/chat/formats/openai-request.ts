@@ -4,9 +4,14 @@ import type {
   ChatMessage,
   ToolEntry,
 } from '../../../schema-types/chat-completion.js';
-import { readMessage, refuseDeep, type Reading, marked } from './openai-messages.js';
+import {
+  readMessage,
+  refuseDeep,
+  type MessageReader,
+  cacheControlField,
+} from './openai-messages.js';
 import { isFree, type Capability, type Model } from '../../../core/model.js';
-import { headerSafe, noteExtras } from '../../../http/ignored-header.js';
+import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import type { ChatWork, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
 
@@ -84,7 +89,7 @@ export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   };
   const options: { include_usage?: unknown } = body.stream_options ?? {};
   const { include_usage } = options;
-  noteExtras(options, STREAM_OPTIONS, 'stream_options', ignored);
+  noteUnknownFields(options, STREAM_OPTIONS, 'stream_options', ignored);
   return {
     call,
     size,
@@ -120,11 +125,11 @@ function readMessages(
     audio_seconds: 0,
   };
   const unfolding = { bytes: UNFOLDED_BYTES };
-  const reading: Reading = { capabilities, ignored, size, unfolding };
+  const reader: MessageReader = { capabilities, ignored, size, unfolding };
   const read = messages.map((message, index) => {
     const { content } = message;
     if (typeof content === 'string') size.text_bytes += Buffer.byteLength(content);
-    return isPlain(message) ? message : readMessage(message, `messages[${index}]`, reading);
+    return isPlain(message) ? message : readMessage(message, `messages[${index}]`, reader);
   });
   return { messages: read, size };
 }
@@ -226,6 +231,6 @@ function cleanFunction(tool: ToolEntry, ignored: Set<string>): ToolEntry {
   const { type, function: offered, cache_control } = tool;
   const isClean = Object.keys(tool).every((name) => FUNCTION_KEYS.has(name));
   if (isClean && !cache_control) return tool;
-  noteExtras(tool, FUNCTION_KEYS, 'tools[]', ignored);
-  return { type, ...(offered && { function: offered }), ...marked(cache_control) };
+  noteUnknownFields(tool, FUNCTION_KEYS, 'tools[]', ignored);
+  return { type, ...(offered && { function: offered }), ...cacheControlField(cache_control) };
 }

@@ -1,6 +1,6 @@
 import { fieldError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { noteExtras } from '../../../http/ignored-header.js';
+import { noteUnknownFields } from '../../../http/ignored-header.js';
 import { isRecord } from '../../../lib/is-record.js';
 import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ChatWork, ClientTool } from '../call.js';
@@ -113,8 +113,8 @@ function asFunction(
   ignored: Set<string>,
 ): ToolEntry {
   const { name, description, format } = custom;
-  noteExtras(tool, ENTRY_KEYS, 'tools[]', ignored);
-  noteExtras(custom, CUSTOM_KEYS, 'tools[].custom', ignored);
+  noteUnknownFields(tool, ENTRY_KEYS, 'tools[]', ignored);
+  noteUnknownFields(custom, CUSTOM_KEYS, 'tools[].custom', ignored);
   const about = [description, grammarOf(format)].filter((text) => text !== undefined);
   return {
     type: 'function',

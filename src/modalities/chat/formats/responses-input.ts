@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe, noteExtras } from '../../../http/ignored-header.js';
+import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import type {
   ChatMessage,
   ContentPart,
@@ -67,7 +67,7 @@ export class Conversation {
 
   read(item: ResponsesItem, place: string): void {
     this.#place = place;
-    noteExtras(item, ITEM_KEYS, 'input[]', this.ignored);
+    noteUnknownFields(item, ITEM_KEYS, 'input[]', this.ignored);
     const { type = 'message', content } = item;
     if (type === 'message')
       this.#addMessage(item.role ?? 'user', this.#content(content ?? '', 'content'));
@@ -180,7 +180,7 @@ export class Conversation {
   #content(content: string | readonly ResponsesPart[], field: string): string | ContentPart[] {
     if (typeof content === 'string') return content;
     const parts = content.map((part, at) => {
-      noteExtras(part, PART_KEYS, `input[].${field}[]`, this.ignored);
+      noteUnknownFields(part, PART_KEYS, `input[].${field}[]`, this.ignored);
       const place = `${this.#place}.${field}[${at}]`;
       return this.names.place(partOf(part, place), place);
     });

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { headerSafe, noteExtras } from '../../../http/ignored-header.js';
+import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import { isRecord } from '../../../lib/is-record.js';
 import type { ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ClientTool, ClientTools } from '../call.js';
@@ -52,7 +52,7 @@ export class ToolList {
   add(tool: ResponsesTool): void {
     const { type, name = '', description } = tool;
     if (type === 'namespace') {
-      noteExtras(tool, NAMESPACE_KEYS, 'tools[]', this.ignored);
+      noteUnknownFields(tool, NAMESPACE_KEYS, 'tools[]', this.ignored);
       // The model gets the description of a namespace once, with its first tool.
       const about = description ? [`About ${name}: ${description}`] : [];
       tool.tools?.forEach((inner, at) => this.#addOne(inner, name, at === 0 ? about : []));
@@ -69,7 +69,7 @@ export class ToolList {
   #addCallable(tool: ResponsesTool, namespace: string | undefined, about: readonly string[]): void {
     const { type, name = '', description, strict } = tool;
     const is_custom = type === 'custom';
-    noteExtras(tool, is_custom ? CUSTOM_KEYS : FUNCTION_KEYS, 'tools[]', this.ignored);
+    noteUnknownFields(tool, is_custom ? CUSTOM_KEYS : FUNCTION_KEYS, 'tools[]', this.ignored);
     const flat = flatName(name, namespace);
     const other = this.#names.get(flat);
     if (other && (other.name !== name || other.namespace !== namespace)) {

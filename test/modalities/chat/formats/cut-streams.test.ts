@@ -99,7 +99,7 @@ async function heard(wire: string, bytes: Uint8Array): Promise<Heard> {
 }
 
 /** The text and the arguments of calls. */
-function spokenIn({ deltas }: Heard): string {
+function replyTextIn({ deltas }: Heard): string {
   return deltas
     .flatMap(({ content, tool_calls = [] }) => [
       content ?? '',
@@ -137,10 +137,10 @@ describe('a stream whose upstream was cut after any of its bytes', () => {
       });
 
       it(`is whole or an error after all of the bytes of ${title}, never a part`, async () => {
-        const whole = spokenIn(await heard(wire, bytes));
+        const whole = replyTextIn(await heard(wire, bytes));
         for (let n = said; n < bytes.length; n += 1) {
           const cut = await heard(wire, bytes.subarray(0, n));
-          if (!cut.error) expect(spokenIn(cut), `${n} bytes`).to.equal(whole);
+          if (!cut.error) expect(replyTextIn(cut), `${n} bytes`).to.equal(whole);
         }
       });
     }

@@ -11,7 +11,7 @@ const REACH = 8_192;
  * search for many matches may still take long, since each may read the rest of the text: callers
  * limit its time.
  */
-export function ownPattern(kind: string, source: string): TextPattern {
+export function compileOperatorPattern(kind: string, source: string): TextPattern {
   const pattern = compile(source);
   return { kind, reach: REACH, ranges: (text, at) => matches(pattern, text, at) };
 }

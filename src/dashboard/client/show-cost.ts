@@ -6,7 +6,7 @@ const NANO_DIGITS = 9;
 let spent_nano = 0n;
 
 /** Shows the details and the cost of a call under its answer, and adds it to the page’s sum. */
-export async function charged(
+export async function showCost(
   turn: Turn,
   reference: string,
   details: readonly string[],

@@ -2,7 +2,7 @@
  * Gives the long work of each request its own turn of the event loop, one after another. Together
  * they delay other requests no longer than one of them does.
  */
-export class Turns {
+export class EventLoopTurns {
   readonly #waiting: (() => void)[] = [];
 
   /** Resolves after the turns of all earlier calls. */

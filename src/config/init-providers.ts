@@ -9,7 +9,7 @@ import type { InitModel, ProviderManifest } from '../schema-types/provider.js';
 import { PRICES_NAME } from './list-prices.js';
 
 /** The part of a shipped manifest that `tollgate init` reads. */
-export interface Starter {
+export interface InitProvider {
   /** The manifest's name, as `uses` has it. */
   manifest: string;
   /** Its display name. */
@@ -26,25 +26,25 @@ export interface Starter {
 }
 
 /** The shipped manifests that have a block `init`, by name. Throws where one has a fault. */
-export async function readStarters(): Promise<Starter[]> {
+export async function readInitProviders(): Promise<InitProvider[]> {
   const folder = join(packageRoot, 'providers');
   const names = (await readdir(folder))
     .flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? [])
     .filter((name) => name !== PRICES_NAME)
     .sort();
-  const starters = await Promise.all(names.map((name) => readStarter(folder, name)));
-  return starters.flatMap((starter) => starter ?? []);
+  const providers = await Promise.all(names.map((name) => readStarter(folder, name)));
+  return providers.flatMap((provider) => provider ?? []);
 }
 
 /** The manifest whose models, variables or title begin with a word: `claude`, `google`, `hf`. */
 export async function manifestKnownAs(word: string): Promise<string | undefined> {
   const [first = ''] = word.toLowerCase().split(/[\s_.-]/);
   if (first.length < 2 || first !== word.toLowerCase()) return undefined;
-  const all = await readStarters();
+  const all = await readInitProviders();
   const known = [
-    ({ models }: Starter) => models.map(([id]) => id),
-    ({ variables }: Starter) => variables.flatMap(([, names]) => names),
-    ({ title }: Starter) => [title],
+    ({ models }: InitProvider) => models.map(([id]) => id),
+    ({ variables }: InitProvider) => variables.flatMap(([, names]) => names),
+    ({ title }: InitProvider) => [title],
   ];
   for (const names of known) {
     const found = all.filter((one) => names(one).some((name) => firstWord(name) === first));
@@ -58,7 +58,7 @@ function firstWord(name: string): string {
   return /^[a-z]+/.exec(name.toLowerCase())?.[0] ?? '';
 }
 
-async function readStarter(folder: string, manifest: string): Promise<Starter | undefined> {
+async function readStarter(folder: string, manifest: string): Promise<InitProvider | undefined> {
   const file = join(folder, `${manifest}.yaml`);
   const text = await readRegular(file);
   if (!/^init:/m.test(text)) return undefined;
@@ -71,7 +71,7 @@ async function readStarter(folder: string, manifest: string): Promise<Starter | 
   return starterOf(manifest, data as ProviderManifest);
 }
 
-function starterOf(manifest: string, data: ProviderManifest): Starter {
+function starterOf(manifest: string, data: ProviderManifest): InitProvider {
   const { variables = {}, local = {}, models = {} } = data.init ?? {};
   return {
     manifest,

@@ -21,7 +21,7 @@ export type OnBroken = (fault: ConfigFault) => void;
  * without the secrets of the service, and with `on_broken` also where the file is no YAML but has a
  * line `store: URL`. Throws `Unreadable` or `ConfigError`.
  */
-export function storeOf(
+export function storeUrlOf(
   file: string,
   env: NodeJS.ProcessEnv,
   on_broken?: OnBroken,
@@ -34,7 +34,7 @@ export function storeOf(
 }
 
 /** The folder of the journal beside that store. Throws likewise. */
-export function journalOf(
+export function journalFolderOf(
   file: string,
   env: NodeJS.ProcessEnv,
   store: string,
@@ -45,7 +45,7 @@ export function journalOf(
 }
 
 /** The address to listen on. Throws likewise. */
-export function listenOf(
+export function listenAddressOf(
   file: string,
   env: NodeJS.ProcessEnv,
   on_broken?: OnBroken,
@@ -69,12 +69,12 @@ export function publicUrlOf(
 }
 
 /** The IDs of the models in the order of the file. Throws likewise. */
-export function modelsOf(file: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+export function modelIdsOf(file: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   return part(file, env, 'models', (source) => source.keys('/models') ?? []);
 }
 
 /** The names of the provider entries in the order of the file. Throws likewise. */
-export function providersOf(file: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+export function providerNamesOf(file: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   return part(file, env, 'providers', (source) => source.keys('/providers') ?? []);
 }
 

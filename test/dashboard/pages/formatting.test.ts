@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import {
-  relativeTime,
-  counted,
-  daysLeft,
-  dollarsShown,
-  exactDollars,
-  timeShown,
-} from '../../../src/dashboard/pages/words.js';
+  formatRelativeTime,
+  pluralize,
+  formatDaysLeft,
+  formatAmount,
+  formatExactAmount,
+  formatTime,
+} from '../../../src/dashboard/pages/formatting.js';
 
 describe('the wording of amounts, counts and times', () => {
   const amounts: [nano: bigint, shown: string][] = [
@@ -25,33 +25,33 @@ describe('the wording of amounts, counts and times', () => {
     [-12_340_000_000n, '−$12.34'],
   ];
   for (const [nano, shown] of amounts) {
-    it(`shows ${nano} nano-dollars as ${shown}`, () => expect(dollarsShown(nano)).to.equal(shown));
+    it(`shows ${nano} nano-dollars as ${shown}`, () => expect(formatAmount(nano)).to.equal(shown));
   }
 
   it('shows a price with all its digits', () => {
-    expect(exactDollars(187_500_000n)).to.equal('$0.1875');
-    expect(exactDollars(-1_234_500_000_001n)).to.equal('−$1,234.500000001');
-    expect(exactDollars(15_000_000_000n)).to.equal('$15.00');
+    expect(formatExactAmount(187_500_000n)).to.equal('$0.1875');
+    expect(formatExactAmount(-1_234_500_000_001n)).to.equal('−$1,234.500000001');
+    expect(formatExactAmount(15_000_000_000n)).to.equal('$15.00');
   });
 
   it('shows a count with its noun, in groups of three digits', () => {
-    expect(counted(1, 'key')).to.equal('1 key');
-    expect(counted(0, 'key')).to.equal('0 keys');
-    expect(counted(1_234, 'call')).to.equal('1,234 calls');
+    expect(pluralize(1, 'key')).to.equal('1 key');
+    expect(pluralize(0, 'key')).to.equal('0 keys');
+    expect(pluralize(1_234, 'call')).to.equal('1,234 calls');
   });
 
   it('tells how long credit lasts, as far as a week can tell', () => {
-    expect([0, 1, 38, 3_650].map(daysLeft)).to.deep.equal([
+    expect([0, 1, 38, 3_650].map(formatDaysLeft)).to.deep.equal([
       'about 0 days left',
       'about 1 day left',
       'about 38 days left',
       'about 3,650 days left',
     ]);
-    expect(daysLeft(651_095)).to.equal('more than 10 years left');
+    expect(formatDaysLeft(651_095)).to.equal('more than 10 years left');
   });
 
   it('tells times in UTC', () => {
-    expect(timeShown(Date.parse('2026-11-01T04:05:59Z'))).to.equal('1 Nov 2026, 04:05 UTC');
+    expect(formatTime(Date.parse('2026-11-01T04:05:59Z'))).to.equal('1 Nov 2026, 04:05 UTC');
   });
 
   const moments: [apart_s: number, shown: string][] = [
@@ -65,6 +65,6 @@ describe('the wording of amounts, counts and times', () => {
   ];
   for (const [apart_s, shown] of moments) {
     it(`tells ${apart_s} s from now as "${shown}"`, () =>
-      expect(relativeTime(1e12 + apart_s * 1000, 1e12)).to.equal(shown));
+      expect(formatRelativeTime(1e12 + apart_s * 1000, 1e12)).to.equal(shown));
   }
 });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Turns } from '../../src/lib/turns.js';
+import { EventLoopTurns } from '../../src/lib/event-loop-turns.js';
 
 describe('the turns of long work', () => {
   it('come one after another, one in each turn of the event loop', async () => {
-    const turns = new Turns();
+    const turns = new EventLoopTurns();
     const order: string[] = [];
     const work = async (name: string): Promise<void> => {
       for (let step = 0; step < 3; step += 1) {

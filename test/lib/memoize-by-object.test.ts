@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { oncePer } from '../../src/lib/once-per.js';
+import { memoizeByObject } from '../../src/lib/memoize-by-object.js';
 
 describe('an answer worked out once per object', () => {
   it('is made once for each object, also where it is undefined', () => {
     const asked: object[] = [];
     const first = { name: 'first' };
     const second = { name: 'second' };
-    const nameOf = oncePer((key: { name: string }) => {
+    const nameOf = memoizeByObject((key: { name: string }) => {
       asked.push(key);
       return key.name === 'first' ? key.name : undefined;
     });

@@ -1,5 +1,5 @@
 /** Caches the result of a function for each object, for as long as the object lives. */
-export function oncePer<Key extends object, Result>(
+export function memoizeByObject<Key extends object, Result>(
   compute: (key: Key) => Result,
 ): (key: Key) => Result {
   const cache = new WeakMap<Key, { result: Result }>();

@@ -21,7 +21,7 @@ export interface ReadFile {
 }
 
 /** Warns of settings that are valid, but most likely not meant, and cost money or customers. */
-export function checkSlips(source: Source, file: ReadFile): void {
+export function checkLikelyMistakes(source: Source, file: ReadFile): void {
   checkTexts(source, file.gateway);
   checkOpen(source, file);
   checkMetrics(source, file);

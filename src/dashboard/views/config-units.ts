@@ -13,12 +13,12 @@ const SIZES: Steps = [
 ];
 
 /** A duration as gateway.yaml writes it: `30s` of 30,000 ms. */
-export function durationWord(span_ms: number): string {
+export function formatDuration(span_ms: number): string {
   return word(span_ms, DURATIONS, 'ms');
 }
 
 /** A size as gateway.yaml writes it: `20mb` of 20,971,520 bytes. */
-export function sizeWord(bytes: number): string {
+export function formatSize(bytes: number): string {
   return word(bytes, SIZES, 'b');
 }
 
