@@ -132,8 +132,8 @@ function reportWhole(source: Source, pointer: string, name: Part, { data }: Mani
 /** Warns of a region that no request can be signed for: those end with a dash and a number. */
 function reportRegion(source: Source, place: string, { source: own }: Manifest): void {
   if (!own.has('/auth/signer') || source.hides(place)) return;
-  const [, name, number] =
-    /^([a-z]+(?:-[a-z]+)+)-?(\d)[a-z]?$/.exec(source.text(place) ?? '') ?? [];
+  const text = (source.text(place) ?? '').toLowerCase().replaceAll('_', '-');
+  const [, name, number] = /^([a-z]+(?:-[a-z]+)+)-?(\d)[a-z]?$/.exec(text) ?? [];
   const meant = `${name}-${number}`;
   if (name === undefined || meant === source.text(place)) return;
   source.fault(place, {

@@ -101,6 +101,9 @@ function checkPath(source: Source, place: string, url: string, { pathname, data 
   } else if (pathname === '/' && /^[\w./-]+$/.test(usual)) {
     message = `base_url: the path ${quote(usual)} is missing, which the manifest's own address has`;
     right = `${url}${usual}`;
+  } else if (pathname === '/api' && /^\/v\d$/.test(usual)) {
+    message = 'base_url: the path "/api" takes another wire than this manifest speaks';
+    right = url.replace(/\/api$/, usual);
   } else if (lacksVersion(url, pathname, data.base_url)) {
     message = `base_url: the path ${quote(usual)} is missing, which the manifest's own address has`;
     right = url.replace(pathname, `${usual}${pathname}`);

@@ -5,8 +5,11 @@ import { isExtension, segments, type Mark, type Source } from '../yaml/source.js
 export function checkTexts(source: Source, gateway: object): void {
   for (const [pointer, mark] of source.marks()) {
     if (mark.text === undefined || isExtension(pointer)) continue;
-    if (mark.expanded) checkDefault(source, pointer, mark);
-    else if (!checkUnexpanded(source, pointer, mark.text, gateway))
+    if (mark.expanded) {
+      checkDefault(source, pointer, mark);
+      checkHome(source, pointer, mark);
+    }
+    if (!mark.expanded && !checkUnexpanded(source, pointer, mark.text, gateway))
       checkSecret(source, pointer, mark.text);
   }
 }
@@ -128,9 +131,18 @@ function checkDefault(source: Source, pointer: string, { written = '' }: Mark): 
   reportClear(source, pointer, `write "\${${name}}", without the default`);
 }
 
+/** Reports `${file:~/NAME}` where no file shows it: only a shell replaces ~. */
+function checkHome(source: Source, pointer: string, { written = '' }: Mark): void {
+  const [, path] = /\$\{file:~(\/[^}]*)\}/.exec(written) ?? [];
+  if (path === undefined || !source.unread.has(pointer)) return;
+  const message = 'the ~ of this path is not replaced by a home folder';
+  const hint = `write the whole path, such as \${file:/home/USER${path}}`;
+  source.faultAsWritten(pointer, { code: 'unreadable_file', message, hint });
+}
+
 function reportClear(source: Source, pointer: string, way: string): void {
   const key = segments(pointer).at(-1) ?? '';
   const message = `${key} stands in clear text in this file, for everybody who can read it`;
   const hint = `${way}, or ${'${file:PATH}'}`;
-  source.fault(pointer, { code: 'secret_in_clear', message, hint, severity: 'warning' });
+  source.faultAsWritten(pointer, { code: 'secret_in_clear', message, hint, severity: 'warning' });
 }

@@ -2,7 +2,7 @@ import type { EndpointBlock } from '../schema-types/gateway.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { EVERY, isWhole, readStage, stageAt, withInsertions } from './insertions.js';
-import type { EndpointEntry } from '../core/configuration.js';
+import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { DefaultEndpoint, Modalities } from '../pipeline/modality.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
@@ -103,11 +103,13 @@ function readEndpoint(
   const pointer = `/endpoints${join(name)}`;
   const address = at === undefined ? undefined : readAt(source, `${pointer}/at`, at);
   if (!address || !stages) return undefined;
-  const entries = stages.flatMap((stage, i) => {
+  const entries: StageEntry[] = [];
+  for (const [i, stage] of stages.entries()) {
     const at_stage = `${pointer}/stages${join(i)}`;
-    if (stage === undefined || !isWhole(source, at_stage, stage)) return [];
-    return [stageAt(source, at_stage, stage)];
-  });
+    // The stages after an unreadable one would only be reported for the facts that it did not give.
+    if (stage === undefined || !isWhole(source, at_stage, stage)) break;
+    entries.push(stageAt(source, at_stage, stage));
+  }
   if (address.method === 'GET' && entries.some((one) => one.name === 'validate')) {
     const message = 'at: a request with GET has no body, and the stage "validate" reads one';
     const hint = `write POST ${address.path}`;

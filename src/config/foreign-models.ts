@@ -28,6 +28,8 @@ export function foreignModel(asked: Asked, prices: ListPrices): Wrong | undefine
   if (whole !== undefined) {
     return { message, hint: isOwn ? `did you mean ${quote(whole)}?` : `add model: ${flow(whole)}` };
   }
+  const last = names.exact(model.slice(model.lastIndexOf('/') + 1));
+  if (last !== undefined && isOwn) return { message, hint: `did you mean ${quote(last)}?` };
   if (names.hasFamily(model)) return undefined;
   const owner = prices.ownerOf(bare);
   if (owner !== undefined) {

@@ -41,11 +41,32 @@ export function readHeaders(
   entry: PartialLoad<ProviderEntry>,
   manifest: Manifest,
 ): Record<string, string> {
+  checkOwnKey(source, pointer, entry, manifest);
   return {
     ...checkHeaders(manifest.source, '/headers', manifest.data.headers ?? {}),
     ...credentials(source, pointer, entry, manifest),
     ...checkHeaders(source, `${pointer}/headers`, entry.headers ?? {}),
   };
+}
+
+/** Warns of a header of the entry that takes the place of its key. */
+function checkOwnKey(
+  source: Source,
+  pointer: string,
+  { headers = {} }: PartialLoad<ProviderEntry>,
+  manifest: Manifest,
+): void {
+  const { header = '' } = readAuth(manifest.data.auth) ?? {};
+  const names = source.keys(`${pointer}/headers`) ?? Object.keys(headers);
+  const name = names.find((one) => one.toLowerCase() === header.toLowerCase());
+  if (name === undefined || header === '' || !source.has(`${pointer}/api_key`)) return;
+  source.fault(`${pointer}/headers${join(name)}`, {
+    code: 'two_credentials',
+    message: `headers: ${quote(name)} is sent in place of api_key`,
+    hint: 'remove one of them',
+    at: 'key',
+    severity: 'warning',
+  });
 }
 
 function credentials(

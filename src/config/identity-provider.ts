@@ -117,6 +117,14 @@ function checkIssuer(source: Source, place: string, issuer: string): void {
     const hint = 'write kind: github in place of issuer';
     source.fault(place, { code: 'wrong_value', message, hint });
   }
+  const [, shared] =
+    /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)\//i.exec(issuer) ??
+    [];
+  if (shared !== undefined && !source.hides(place)) {
+    const message = `issuer: "${shared}" is no directory, and no token names it as its issuer`;
+    const hint = `write the ID of your directory in place of ${shared}`;
+    source.fault(place, { code: 'wrong_value', message, hint });
+  }
   const [path] = ISSUER_PATH.exec(issuer) ?? [];
   if (path === undefined || source.hides(place)) return;
   const message = `issuer: ${quote(path)} is an endpoint of the issuer, not a part of its address`;

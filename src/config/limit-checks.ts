@@ -40,6 +40,7 @@ function checkOrders(source: Source, at: string, limits: Limits): void {
   for (const [lower, upper] of ORDERS) {
     if ((limits[lower] ?? 0) <= (limits[upper] ?? Infinity) || reported.has(lower)) continue;
     reported.add(lower);
+    if (upper === 'context' && reportThousands(source, at, limits)) return;
     const place = `${at}/${lower}`;
     const bound = upper === 'context' ? 'the context' : upper;
     source.fault(place, {
@@ -49,6 +50,22 @@ function checkOrders(source: Source, at: string, limits: Limits): void {
     });
   }
 }
+
+/** Reports a context in thousands of tokens, such as 128. */
+function reportThousands(source: Source, at: string, limits: Limits): boolean {
+  const { max_tokens = 0, context = 0 } = limits;
+  const isMeant = max_tokens >= SHORT_CONTEXT && context * 1_000 >= max_tokens;
+  if (context >= SHORT_CONTEXT || !isMeant || source.hides(`${at}/context`)) return false;
+  source.fault(`${at}/context`, {
+    code: 'out_of_range',
+    message: `limits.context: ${source.word(`${at}/context`)} tokens are fewer than an answer has`,
+    hint: `did you mean "${context}000"?`,
+  });
+  return true;
+}
+
+/** No model has so short a context. */
+const SHORT_CONTEXT = 2_000;
 
 /** The longest output of a model; a context that is no longer is most likely one of output. */
 const LONGEST_OUTPUT = 65_536;
@@ -139,6 +156,7 @@ function checkResolutions(source: Source, at: string, { limits, upstreams }: Rea
 
 /** The capabilities that a limit applies to, for limits that apply to few. */
 const USERS: Partial<Record<keyof Limits, readonly Capability[]>> = {
+  max_tokens: ['chat', 'vision', 'audio', 'tools', 'file', 'image', 'transcription'],
   default_max_tokens: ['chat'],
   image_tokens: ['vision', 'file', 'image', 'moderation'],
   images: ['image'],
@@ -153,10 +171,14 @@ function checkUnused(source: Source, at: string, { limits, capabilities }: ReadL
   if (capabilities.size === 0) return;
   for (const [name, users] of Object.entries(USERS)) {
     if (!(name in limits) || users.some((one) => capabilities.has(one))) continue;
+    const isInput = name === 'max_tokens' && capabilities.has('embedding');
+    const hint = isInput
+      ? `write context: ${limits.max_tokens}, the length of an input`
+      : undefined;
     source.fault(`${at}/${name}`, {
       code: 'unused_limit',
       message: `limits.${name} bounds nothing: the model does ${[...capabilities].join(', ')}`,
-      hint: `it is for ${users.join(', ')}`,
+      hint: hint ?? `it is for ${users.join(', ')}`,
       at: 'key',
       severity: 'warning',
     });

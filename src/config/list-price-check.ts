@@ -1,4 +1,5 @@
 import type { Capability, Price } from '../core/model.js';
+import { formatDollars } from '../lib/money.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { checkFallbacks } from './fallback-prices.js';
@@ -29,7 +30,11 @@ export function checkListPrices(
       checkOffList(source, price_at, first.upstream.price, payers);
       checkPriceOrder(source, price_at, first.upstream.price);
       checkFallbacks(source, first.upstream.price, payers);
-      if (listed.length === 0) checkCached(source, price_at, first.upstream.price);
+      checkClasses(source, price_at, first.upstream.price, { listed, capabilities });
+      const isCachedListed = listed.some(
+        ({ price }) => price.cached_input_nano_per_million !== undefined,
+      );
+      if (!isCachedListed) checkCached(source, price_at, first.upstream.price);
       if (listed.length === 0) checkSwapped(source, price_at, first.upstream.price);
       checkKinds(source, price_at, first.upstream.price);
     }
@@ -50,6 +55,33 @@ function checkListed(
     const hint = isInputOnly ? 'write capabilities: [embedding]' : 'write the prices';
     source.fault(pointer, { code: 'missing_price', message, hint });
   }
+}
+
+/** How many times its price a class may cost before it needs one of its own. */
+const MUCH = 3n;
+
+/** Warns of audio that is charged as text where its list price is far above that of text. */
+function checkClasses(
+  source: Source,
+  price_at: string,
+  price: Price,
+  { listed, capabilities }: { listed: readonly ListPrice[]; capabilities: ReadonlySet<Capability> },
+): void {
+  const { audio_input_nano_per_million: own, input_nano_per_million: input } = price;
+  if (own !== undefined || price.free || !capabilities.has('audio')) return;
+  const dear = listed.find((one) => {
+    const audio = one.price.audio_input_nano_per_million ?? 0n;
+    return input > 0n && audio > input * MUCH;
+  });
+  if (!dear) return;
+  const cost = formatDollars(dear.price.audio_input_nano_per_million ?? 0n);
+  const message = `audio of ${quote(dear.model)} costs ${cost}, and is charged as other input`;
+  source.fault(price_at, {
+    code: 'missing_price',
+    message: `price: ${message}, at ${formatDollars(input)}`,
+    hint: `add audio_input_per_million: ${cost}`,
+    severity: 'warning',
+  });
 }
 
 /** Warns of cached input that costs more than other input, which no provider charges. */

@@ -144,7 +144,8 @@ async function manifestHint(
   names: readonly string[],
 ): Promise<string> {
   if (uses.includes('/')) return `did you mean "./${uses}"?`;
-  const near = (await manifestKnownAs(uses)) ?? nearestWord(uses, names);
+  const same = names.find((name) => name.toLowerCase() === uses.toLowerCase());
+  const near = same ?? (await manifestKnownAs(uses)) ?? nearestWord(uses, names);
   if (near !== undefined) return `did you mean ${at === 'key' ? `uses: ${near}` : quote(near)}?`;
   const reach = '"uses: openai-compatible" with a base_url reaches others of that wire';
   return at === 'key' ? `say which manifest it uses: ${reach}` : reach;

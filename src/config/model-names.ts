@@ -71,8 +71,7 @@ function isSlip(given: readonly string[], known: readonly string[]): boolean {
   const at = given.findIndex((part, i) => part !== known[i]);
   if (at < 0 || given.some((part, i) => i > at && part !== known[i])) return false;
   const [wrong, right] = [given[at] ?? '', known[at] ?? ''];
-  if (/\d/.test(wrong + right) || Math.min(wrong.length, right.length) < WORD_CHARACTERS)
-    return false;
+  if (/\d/.test(wrong + right) || right.length < WORD_CHARACTERS) return false;
   return distance(wrong, right) === 1;
 }
 

@@ -37,7 +37,10 @@ export async function readProviders(
     if (!entry || !manifest?.source.readable) continue;
     read.set(name, { provider: readProvider(source, name, entry, manifest), manifest });
   }
-  for (const [name, one] of read) checkKeyOwner(source, name, one, [...read.values()]);
+  for (const [name, one] of read) {
+    checkKeyOwner(source, name, one, [...read.values()]);
+    checkHostOwner(source, name, one, [...read.values()]);
+  }
   return read;
 }
 
@@ -57,7 +60,34 @@ function checkKeyOwner(
   const owner = quote(other.provider.name);
   const message = `api_key: ${quote(variable)} is by its name the key of ${owner}`;
   const hint = `write "\${${own[0]}}", the usual variable of ${manifestName(manifest.source)}`;
-  source.fault(place, { code: 'key_of_another', message, hint, severity: 'warning' });
+  source.faultAsWritten(place, { code: 'key_of_another', message, hint, severity: 'warning' });
+}
+
+/** Warns of the host of another provider with another wire, which would get the key in vain. */
+function checkHostOwner(
+  source: Source,
+  name: string,
+  { provider, manifest }: ReadProvider,
+  all: readonly ReadProvider[],
+): void {
+  const place = `/providers${join(name)}/base_url`;
+  if (!source.has(place) || source.hides(place) || !URL.canParse(provider.base_url)) return;
+  const { host } = new URL(provider.base_url);
+  const other = all.find((one) => {
+    const usual = one.manifest.data.base_url ?? '';
+    const isHost = URL.canParse(usual) && new URL(usual).host === host;
+    return isHost && wireOf(one.manifest) !== wireOf(manifest);
+  });
+  if (!other || host === '') return;
+  const { manifest: right } = other.provider;
+  const message = `base_url: ${quote(host)} is the host of ${right}, which speaks another wire`;
+  const hint = `write uses: ${right}, or leave base_url out`;
+  source.fault(place, { code: 'base_url_host', message, hint, severity: 'warning' });
+}
+
+/** The codec of chat, which tells the wires of providers apart. */
+function wireOf({ data }: Manifest): unknown {
+  return (data.operations?.['chat'] as { codec?: unknown } | undefined)?.codec;
 }
 
 function keyVariables({ data }: Manifest): readonly string[] {

@@ -17,7 +17,7 @@ const DEFAULT_TOKEN_URL = 'https://oauth2.googleapis.com/token';
 export function readServiceAccount(
   source: Source,
   pointer: string,
-  { service_account: text, token_url, api_key }: PartialLoad<ProviderEntry>,
+  { service_account: text, token_url }: PartialLoad<ProviderEntry>,
 ): ServiceAccount | undefined {
   const place = `${pointer}/service_account`;
   const fault = (message: string, hint = 'write service_account: ${file:key.json}') => {
@@ -28,15 +28,23 @@ export function readServiceAccount(
     });
     return undefined;
   };
-  if (source.written(place) === '${GOOGLE_APPLICATION_CREDENTIALS}' && api_key === undefined) {
+  if (
+    source.written(place) === '${GOOGLE_APPLICATION_CREDENTIALS}' &&
+    !source.has(`${pointer}/api_key`)
+  ) {
     const message =
       'service_account: this variable usually has the path of a key file, not its text';
     const hint = 'write service_account: ${file:PATH}, with that path';
     const wrong = { code: 'bad_service_account', message, hint, severity: 'warning' } as const;
     if (text === undefined) source.faultAsWritten(place, wrong);
   }
+  if (source.has(place) && source.has(`${pointer}/api_key`)) {
+    const message = 'service_account stands beside api_key';
+    const wrong = { code: 'bad_service_account', message, hint: 'remove one of them' };
+    source.faultAsWritten(place, wrong);
+    return undefined;
+  }
   if (text === undefined) return undefined;
-  if (api_key !== undefined) return fault('stands beside api_key', 'remove one of them');
   const key = keyIn(text);
   if (!key) return fault('is not the JSON of a key file');
   const { client_email, private_key, token_uri = DEFAULT_TOKEN_URL } = key;

@@ -33,20 +33,31 @@ export function readSigner(
     return undefined;
   }
   if (source.has(`${pointer}/api_key`)) {
-    for (const key of given) {
-      const message = `${key} stands beside api_key`;
-      source.fault(`${pointer}/${key}`, {
-        code: 'two_credentials',
-        message,
-        hint: 'remove one of them',
-        at: 'key',
-      });
+    const [first] = given;
+    if (first !== undefined) {
+      const all = given.join(' and ');
+      const message = `${all} ${given.length === 1 ? 'stands' : 'stand'} beside api_key`;
+      const hint = `remove api_key, or ${all}`;
+      source.fault(`${pointer}/${first}`, { code: 'two_credentials', message, hint, at: 'key' });
     }
     return undefined;
   }
   reportMissing(source, pointer, entry);
+  reportSwapped(source, pointer);
   const credentials = readKeys(source, pointer, entry);
   return manifest.sign && { sign: manifest.sign, credentials };
+}
+
+/** Warns of two variables that by their names stand in each other's place. */
+function reportSwapped(source: Source, pointer: string): void {
+  const [id, secret] = NEEDED.map((key) => source.written(`${pointer}/${key}`));
+  if (!/^\$\{\w*SECRET\w*\}$/.test(id ?? '') || !/^\$\{\w*KEY_ID\}$/.test(secret ?? '')) return;
+  source.faultAsWritten(`${pointer}/access_key_id`, {
+    code: 'bad_credentials',
+    message: 'access_key_id has the variable of the secret, and secret_access_key that of the ID',
+    hint: 'swap the two',
+    severity: 'warning',
+  });
 }
 
 function reportMissing(source: Source, pointer: string, entry: Entry): void {

@@ -93,8 +93,9 @@ function findProvider(
     const isRenamed = names.some(
       (one) => !providers.has(one) && near === `did you mean ${quote(one)}?`,
     );
-    // The entry is reported already, for its name.
-    if (isRenamed) return undefined;
+    const isNested = names.some((one) => source.has(`/providers${join(one, name)}`));
+    // The entry is reported already, for its name or its place.
+    if (isRenamed || isNested) return undefined;
     const isModel = source.keys('/models')?.includes(name) === true;
     const add = `${near}; or add it under providers: ${flow(name)}: { api_key: '\${KEY}' }`;
     const isPlain = near.startsWith('did') || source.hides(pointer) || isModel;

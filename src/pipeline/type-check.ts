@@ -1,7 +1,9 @@
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import { byPlace } from '../yaml/report.js';
 import { isRecord } from '../lib/is-record.js';
-import { type Money, type Need, type Shape, type Stage } from './stage.js';
+import { moneyFaults, needsHold } from './money-check.js';
+import type { Need, Shape, Stage } from './stage.js';
+import { fault, subjectOf, type Step } from './step.js';
 import { OptionError } from '../core/errors.js';
 import type { ConfigFault } from '../core/config-fault.js';
 import { didYouMean, entryText, stageHint, wordOf } from './stage-hints.js';
@@ -74,20 +76,19 @@ function inspectEndpoint(
     // The stages after an unreadable one would only be reported for the facts that it did not give.
     if (!step) return faults;
     // Who spends without a hold is reported for that alone, and not for the fact as well.
-    const isSpender = RULES[step.shape.money ?? 'holds']?.before === 'holds';
-    if (isSpender && !given.has('hold')) reported.add('hold');
+    if (needsHold(step.shape) && !given.has('hold')) reported.add('hold');
     faults.push(...missing(step, given, endpoint, { known, reported }));
     faults.push(...repeated(step, given, endpoint));
     faults.push(...late(step, given, endpoint, known));
     for (const need of step.shape.gives) given.set(factOf(need), { need, by: step.entry });
     steps.push(step);
   }
-  return [...faults, ...wrongKinds(steps, endpoint, known), ...moneyFaults(steps, endpoint)];
-}
-
-interface Step {
-  entry: StageEntry;
-  shape: Shape;
+  const unpaid = moneyFaults(steps, endpoint);
+  // A stage of another charge lacks the facts of that one, too.
+  const own = faults.filter(
+    (one) => !unpaid.some((other) => byPlace(one, other) === 0 && other.code === 'wrong_meter'),
+  );
+  return [...own, ...wrongKinds(steps, endpoint, known), ...unpaid];
 }
 
 interface Given {
@@ -155,17 +156,13 @@ function missing(
   });
 }
 
-function subjectOf({ entry }: Step, { name }: EndpointEntry): string {
-  return `stage "${entry.name}" of endpoint "${name}"`;
-}
-
 /** Reports the first stage whose facts are of another kind than its neighbours give and need. */
 function wrongKinds(steps: readonly Step[], endpoint: EndpointEntry, known: Known): ConfigFault[] {
   for (const [at, step] of steps.entries()) {
     for (const need of step.shape.needs) {
       const giver = giverIn(steps.slice(0, at), need);
       const given = giver?.shape.gives.find((one) => factOf(one) === factOf(need));
-      if (!giver || given === undefined || fits(need, given)) continue;
+      if (!giver || given === undefined || kindOf(given) === 'any' || fits(need, given)) continue;
       const isGiverOdd = steps.slice(at + 1).some((later) => isServedBy(later, step));
       const [taker, kind] = [entryText(step.entry), kindOf(given)];
       if (isGiverOdd) {
@@ -243,56 +240,10 @@ function late(
   });
 }
 
-/** The stages that must be before and after a stage that affects money. */
-const RULES: Partial<Record<Money, { before?: Money; after?: Money }>> = {
-  spends: { before: 'holds', after: 'settles' },
-  'hands-over': { before: 'holds' },
-  completes: { after: 'settles-task' },
-};
-
-function moneyFaults(steps: readonly Step[], endpoint: EndpointEntry): ConfigFault[] {
-  return steps.flatMap((step, at) => {
-    const { before, after } = RULES[step.shape.money ?? 'holds'] ?? {};
-    const does = (money: Money | undefined) => (one: Step) => one.shape.money === money;
-    return unguarded(step, endpoint, {
-      before: before === undefined || steps.slice(0, at).some(does(before)),
-      // One that stands too early lacks its facts, and is reported for that.
-      after: after === undefined || steps.some(does(after)),
-      gate: steps.slice(0, at).find(({ entry }) => entry.name === 'balance'),
-    });
-  });
-}
-
-function unguarded(
-  step: Step,
-  endpoint: EndpointEntry,
-  { before, after, gate }: { before: boolean; after: boolean; gate: Step | undefined },
-): ConfigFault[] {
-  const subject = `${subjectOf(step, endpoint)} can spend money`;
-  const faults: ConfigFault[] = [];
-  if (!before && gate) {
-    const message = `${subject} without a hold: "${entryText(gate.entry)}" holds nothing`;
-    faults.push(fault(gate.entry, 'no_hold', message, 'write balance in its place'));
-  } else if (!before) {
-    const message = `${subject} without a hold: no stage "balance" stands before it`;
-    faults.push(fault(step.entry, 'no_hold', message, 'put "balance" before it'));
-  }
-  if (!after) {
-    const meter = step.shape.money === 'completes' ? 'meter: once' : 'meter';
-    const message = `${subject} without being charged: no stage "${meter}" stands after it`;
-    faults.push(fault(step.entry, 'no_meter', message, `put "${meter}" after it`));
-  }
-  return faults;
-}
-
 function factOf(need: Need): string {
   return need.split(':', 1)[0] ?? need;
 }
 
 function kindOf(need: Need): string {
   return need.slice(factOf(need).length + 1) || 'any';
-}
-
-function fault(entry: StageEntry, code: string, message: string, hint: string): ConfigFault {
-  return { severity: 'error', code, ...entry.place, message, hint };
 }

@@ -64,6 +64,8 @@ const RENAMED: Readonly<Record<string, readonly string[]>> = {
   hd: ['hd', '1080p'],
   fullhd: ['1080p'],
   stop: ['abort'],
+  cancel: ['abort'],
+  continue: ['drain'],
   verbose: ['debug'],
   warning: ['warn'],
   critical: ['fatal'],

@@ -93,7 +93,9 @@ function fromFile(path: string, directory: string, fault: OnUnknown): string {
     }
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const missing = 'there is no such file: a path is relative to the folder of the main file';
+    const missing = path.startsWith('~')
+      ? `~ is not replaced by a home folder: write the whole path, /home/USER${path.slice(1)}`
+      : 'there is no such file: a path is relative to the folder of the main file';
     hint = isMissing ? missing : 'the user of the gateway may not read it';
   }
   return failed(fault, {

@@ -34,6 +34,9 @@ const NAMED = 'the key of the entry is its name: remove this';
 const COMMENT_OUT = 'put # before the lines of an entry that should not count';
 
 const RATES: Readonly<Record<string, ForeignHint>> = {
+  rps: BY_MINUTE,
+  requests_per_second: BY_MINUTE,
+  max_requests: BY_MINUTE,
   rpm: BY_MINUTE,
   tpm: BY_MINUTE,
   requests_per_minute: BY_MINUTE,
@@ -56,9 +59,9 @@ const PROVIDER: Readonly<Record<string, ForeignHint>> = {
   api_type: 'write uses: VALUE',
   api_keys: 'an entry has one api_key: a second entry with the same "uses" has the other',
   keys: 'an entry has one api_key: a second entry with the same "uses" has the other',
-  organization: 'write headers: { NAME: VALUE }',
-  organisation: 'write headers: { NAME: VALUE }',
-  org: 'write headers: { NAME: VALUE }',
+  organization: 'write headers: { OpenAI-Organization: VALUE }',
+  organisation: 'write headers: { OpenAI-Organization: VALUE }',
+  org: 'write headers: { OpenAI-Organization: VALUE }',
   models: 'a model names its provider: models: { ID: { upstreams: [{ provider: NAME }] } }',
   enabled: COMMENT_OUT,
   disabled: COMMENT_OUT,
@@ -157,6 +160,10 @@ const ENDPOINT: Readonly<Record<string, ForeignHint>> = {
   route: 'write method and path as at: POST VALUE',
   method: 'write method and path as at: POST /v1/NAME',
   methods: 'write method and path as at: POST /v1/NAME',
+  backend: 'a model has the upstreams: models: { NAME: { upstreams: [{ provider: NAME }] } }',
+  backends: 'a model has the upstreams: models: { NAME: { upstreams: [{ provider: NAME }] } }',
+  upstreams: 'a model has the upstreams: models: { NAME: { upstreams: [{ provider: NAME }] } }',
+  output_encoding: 'the gateway writes JSON, and streams as events: remove this',
   enabled: 'an endpoint is taken away by NAME: off',
   plugins: 'list them under stages, or under before and after',
   middleware: 'list them under stages, or under before and after',
@@ -195,6 +202,8 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>>
   ModelLimitsBlock: { ...RATES, dimensions: 'each request names its dimensions: remove this' },
   SessionBlock: {
     ttl: 'write lifetime: VALUE',
+    max: 'write lifetime: VALUE',
+    absolute: 'write lifetime: VALUE',
     max_age: 'write lifetime: VALUE',
     expires: 'write lifetime: VALUE',
     timeout: 'write idle: VALUE',

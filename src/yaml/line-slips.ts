@@ -83,6 +83,12 @@ const FORMS: readonly Form[] = [
     hint: 'write "-" in its place',
   },
   {
+    form: /^\s*(?:- )?[\w-]*(?:key|secret|token):\s+(?<at>\[)\s*\$\{(\w+)\}\s*\]/,
+    at: 'at',
+    message: 'one value stands here, and no list',
+    hint: (match) => `remove the brackets: write "\${${match[2]}}"`,
+  },
+  {
     form: /[{,]\s*[^"',]*:\s*(?<at>\$\{)(\w*)/,
     at: 'at',
     message: '${...} between { and } needs quotes',

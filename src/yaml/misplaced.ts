@@ -6,6 +6,8 @@ import { pointer as join, quote, type FaultDetails, type Source } from './source
 export interface Explained {
   pointer: string;
   wrong: FaultDetails;
+  /** Whether it stands for a text of any characters. */
+  stands?: boolean;
 }
 
 /** A block or a key that stands one level too deep or too high. */

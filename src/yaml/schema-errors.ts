@@ -1,12 +1,11 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/is-record.js';
 import { nearestWord } from './did-you-mean.js';
-import { filled } from './filled-hints.js';
-import { foreignKeyHint, notForHint } from './foreign-keys.js';
 import { requiredFor } from './foreign-required.js';
 import { isCausedBy, misplaced, misplacedFaults, type Explained } from './misplaced.js';
-import { followed, homesOf, wants } from './schema-walk.js';
+import { followed } from './schema-walk.js';
 import { pointer as join, quote, segments, type Source, type FaultDetails } from './source.js';
+import { allowedKeys, extraKey, isCoveredByHome, unknownKey } from './unknown-keys.js';
 import { emptyHint, hiddenHint, missingHint, namedUpstream, valueHint } from './value-hints.js';
 
 /** The schema's errors in plain English, each with the pointer to its place. */
@@ -24,7 +23,7 @@ export function explainAll(
     // A misspelt key is reported once: as an unknown key, not also as a missing one.
     const missing: unknown = error.params['missingProperty'];
     if (typeof missing === 'string' && misspelt.has(error.instancePath + join(missing))) return [];
-    if (isMethodOfPath(error)) return [];
+    if (isMethodOfPath(error) || isCoveredByHome(error, schema)) return [];
     // A wrong name is reported once: not again by the pattern that it breaks.
     if (error.propertyName !== undefined && error.keyword !== 'propertyNames') return [];
     return [explain(error, source, schema)];
@@ -79,93 +78,12 @@ function explain(error: ErrorObject, source: Source, schema: unknown): Explained
       keyword === 'minLength' ? `it should be ${wanted(error)}` : `add at least one, ${such}`;
     return { pointer, wrong: { code: 'empty', message: `${label(pointer)} is empty`, hint } };
   }
-  return { pointer, wrong: wrongValue(error, source, schema) };
+  const type: unknown = error.parentSchema?.['type'];
+  const stands = keyword === 'type' && (type === 'object' || type === 'array');
+  return { pointer, wrong: wrongValue(error, source, schema), stands };
 }
 
 const EMPTY = new Set(['minItems', 'minLength', 'minProperties']);
-
-function unknownKey(error: ErrorObject, key: string, source: Source, schema: unknown): Explained {
-  const message = `unknown key ${quote(key)}`;
-  const hint = keyHint(error, key, source, schema);
-  return {
-    pointer: error.instancePath + join(key),
-    wrong: { code: 'unknown_key', message, hint, at: 'key' },
-  };
-}
-
-function keyHint(error: ErrorObject, key: string, source: Source, schema: unknown): string {
-  const written = writtenHint(error, key, schema);
-  if (written !== undefined) return written;
-  const upstream = namedUpstream(error, key, source);
-  if (upstream !== undefined) return `write ${upstream}`;
-  const nested = nestedHint(error, key);
-  if (nested !== undefined) return nested;
-  const inner = homeOf(key, error, schema);
-  if (inner !== undefined) return `it belongs under ${quote(inner)}`;
-  const value: unknown = isRecord(error.data) ? error.data[key] : undefined;
-  const foreign = foreignKeyHint(key, titleOf(error, source), value);
-  const whole = foreign && filled(foreign, { source, at: error.instancePath, key, value });
-  if (whole !== undefined) return whole;
-  const allowed = allowedKeys(error);
-  const near = nearestWord(key, allowed);
-  if (near !== undefined) return didYouMean(near);
-  const homes = homesOf(key, schema);
-  // A key of a model or a provider belongs to another of their blocks sooner than to a setting.
-  const near_home = homes.find((one) => /^(?:providers|models)\./.test(one));
-  const home = error.instancePath === '' ? homes[0] : (near_home ?? homes[0]);
-  if (home !== undefined) return `it belongs elsewhere: ${home}`;
-  const other = notForHint(error.parentSchema?.['title']);
-  return allowed.length > 0 ? `allowed here: ${allowed.join(', ')}${other}` : '';
-}
-
-/** The title of the block; that of a price also names the work, where units are alike. */
-function titleOf({ parentSchema, instancePath }: ErrorObject, source: Source): string {
-  const title = String(parentSchema?.['title']);
-  if (title !== 'PriceEntry') return title;
-  const capabilities = source.valueAt(join(...segments(instancePath).slice(0, 2), 'capabilities'));
-  const listed: unknown[] = Array.isArray(capabilities) ? capabilities : [];
-  const work = ['video', 'transcription'].find((one) => listed.includes(one));
-  return work === undefined ? title : `${title} of ${work}`;
-}
-
-/** A key within a block of another program that says more than the name of the block. */
-function nestedHint({ data }: ErrorObject, key: string): string | undefined {
-  const block: unknown = isRecord(data) ? data[key] : undefined;
-  const isMaster = isRecord(block) && Object.hasOwn(block, 'master_key');
-  return isMaster ? 'keys are made by tollgate key create: remove this block' : undefined;
-}
-
-/** The hint for a key in a wrong form, or for one whose whole block stands in a wrong place. */
-function writtenHint(error: ErrorObject, key: string, schema: unknown): string | undefined {
-  if (key.startsWith('//')) return 'a comment begins with #';
-  if (/^<+$/.test(key)) return 'write <<: to merge a block';
-  const [, name = '', value] = /^([\w-]+):(\S+)$/.exec(key) ?? [];
-  if (allowedKeys(error).includes(name)) return `put a space behind the colon: ${name}: ${value}`;
-  const [, head = ''] = /^([\w-]+)\s+[{[]/.exec(key) ?? [];
-  if (allowedKeys(error).includes(head)) return `the colon is missing: write ${head}: { ... }`;
-  const [, width, height] = /^(\d+)\s?[*×xX:]\s?(\d+)$/.exec(key) ?? [];
-  const lines = `${Math.min(Number(width), Number(height))}p`;
-  if (allowedKeys(error).includes(lines)) return didYouMean(lines);
-  if (height !== undefined && !key.includes('x')) return didYouMean(`${width}x${height}`);
-  const block: unknown = isRecord(error.data) ? error.data[key] : undefined;
-  const home = entryHome(block, schema);
-  if (home === undefined) return undefined;
-  const isTop = error.instancePath === '';
-  const way = isTop ? 'indent it' : 'begin it in the column of the others there';
-  return `it belongs under ${quote(home)}: ${way}`;
-}
-
-/** The block of the file whose entries have the keys of this one. */
-function entryHome(block: unknown, schema: unknown): string | undefined {
-  const { properties } = followed(schema, schema);
-  const keys = isRecord(block) ? Object.keys(block) : [];
-  if (!isRecord(properties) || keys.length < 2) return undefined;
-  return Object.keys(properties).find((name) => {
-    const { additionalProperties } = followed(properties[name], schema);
-    const { properties: entry } = followed(additionalProperties, schema);
-    return isRecord(entry) && keys.every((key) => Object.hasOwn(entry, key));
-  });
-}
 
 function missingKey(error: ErrorObject, source: Source, schema: unknown): Explained {
   const { instancePath: pointer, params } = error;
@@ -234,10 +152,6 @@ function kindOf(data: unknown): string {
   return Array.isArray(data) ? 'a list' : 'a block';
 }
 
-function didYouMean(word: string): string {
-  return `did you mean ${quote(word)}?`;
-}
-
 /** `limits.max_tokens`, `upstreams[2].weight`: the end of a pointer in readable form. */
 export function label(pointer: string): string {
   const path = segments(pointer);
@@ -245,31 +159,4 @@ export function label(pointer: string): string {
   const [first, ...rest] = path.slice(Math.max(named, 0));
   const steps = rest.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`));
   return first === undefined ? 'the file' : first + steps.join('');
-}
-
-function extraKey({ params }: ErrorObject): string | undefined {
-  const key: unknown = params['additionalProperty'];
-  return typeof key === 'string' ? key : undefined;
-}
-
-function allowedKeys({ parentSchema }: ErrorObject): string[] {
-  const properties: unknown = parentSchema?.['properties'];
-  return isRecord(properties) ? Object.keys(properties) : [];
-}
-
-/** The block that should contain a key which stands one level too high. */
-function homeOf(
-  key: string,
-  { parentSchema, data }: ErrorObject,
-  schema: unknown,
-): string | undefined {
-  const properties: unknown = parentSchema?.['properties'];
-  if (!isRecord(properties)) return undefined;
-  const value: unknown = isRecord(data) ? data[key] : undefined;
-  return Object.keys(properties).find((name) => {
-    const inner = followed(properties[name], schema);
-    if (!isRecord(inner['properties']) || !Object.hasOwn(inner['properties'], key)) return false;
-    // A list under the name of a number is another thing of the same name.
-    return !Array.isArray(value) || wants(followed(inner['properties'][key], schema), 'array');
-  });
 }

@@ -69,6 +69,7 @@ export function structureHint(
   }
   if (!isRecord(data)) return undefined;
   if (wants(part, 'array')) return blockInList(data, part, schema, isFlow);
+  if (wants(part, 'string') && typeof data['port'] === 'number') return addressOf(data);
   return wants(part, 'boolean') ? blockInBoolean(data) : undefined;
 }
 
@@ -162,9 +163,20 @@ function listOfEntries(first: unknown, second: unknown, entry: Part): string {
     const [needed] = requiredOf(entry);
     return `write ${flow(first)}: ${flow(needed === undefined ? {} : { [needed]: first })}`;
   }
+  return namedEntry(first) ?? 'write NAME: { ... } for each entry, without "- "';
+}
+
+/** The hint for a list whose entries have their names in a key of their own. */
+export function namedEntry(first: unknown, part?: Part): string | undefined {
   const block = isRecord(first) ? first : {};
   const key = NAMES.find((one) => typeof block[one] === 'string');
-  if (key === undefined) return 'write NAME: { ... } for each entry, without "- "';
+  if (key === undefined || (part && isRecord(part['properties']))) return undefined;
   const name = flow(block[key]);
   return `write "${name}:" in place of "- ${key}: ${name}", and indent the rest below it`;
+}
+
+/** The hint for a block with host and port in the place of an address. */
+function addressOf({ host, address, bind, port }: Part): string {
+  const names = [host, address, bind].filter((one) => typeof one === 'string');
+  return `write ${String(names[0] ?? '127.0.0.1')}:${String(port)}`;
 }

@@ -31,15 +31,25 @@ export function readUrl(
   }
   if (/[?#]/.test(text)) {
     const message = `${name}: ${source.word(pointer)} has a part behind ? or #`;
-    source.fault(pointer, { code: 'bad_url', message, hint: pathHint(source, pointer, text) });
+    source.fault(pointer, {
+      code: 'bad_url',
+      message,
+      hint: pathHint(source, pointer, text, usual),
+    });
     return undefined;
   }
   return text.replace(/\/+$/, '');
 }
 
-function pathHint(source: Source, pointer: string, text: string): string {
+/** Paths of single operations, which the gateway adds itself. */
+const OPERATION = /\/(?:chat\/completions|completions|responses|embeddings|deployments\/.*)$/;
+
+function pathHint(source: Source, pointer: string, text: string, usual: string): string {
   if (source.hides(pointer)) return 'end it with the path';
-  const [path = '', query = ''] = text.split(/[?#]/, 2);
+  const [whole = '', query = ''] = text.split(/[?#]/, 2);
+  const [, usual_path] = /^https?:\/\/[^/]+(\/[\w./-]*)$/.exec(usual) ?? [];
+  const path =
+    usual_path !== undefined && OPERATION.test(whole) ? new URL(whole).origin + usual_path : whole;
   const isKeyed = /^\/providers\/.*\/base_url$/.test(pointer) && /key|token/i.test(query);
   return `write ${path}${isKeyed ? ', and the key as api_key' : ''}`;
 }

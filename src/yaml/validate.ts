@@ -38,7 +38,11 @@ export function validate<Name extends keyof Shapes>(
   if (convert(source, value, errors)) errors = errorsOf(check, value);
   const explained =
     errors.length > 0 ? explainAll(errors, source, fileSchema(shippedSchemaText(name))) : [];
-  for (const { pointer, wrong } of explained) source.fault(pointer, wrong);
+  for (const { pointer, wrong, stands } of explained) {
+    // A text cannot be a block or a list, whatever its variables stand for.
+    if (stands && source.unread.has(pointer)) source.faultAsWritten(pointer, wrong);
+    else source.fault(pointer, wrong);
+  }
   for (const error of errors) value = cut(value, error);
   for (const { pointer } of misplaced(source)) replace(value, pointer, undefined);
   for (const pointer of source.invalid_pointers) replace(value, pointer, undefined);

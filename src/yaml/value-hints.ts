@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/is-record.js';
 import { keyHint } from './key-hints.js';
 import { exampleOf, flow, schemaAt, wants, type Part } from './schema-walk.js';
-import { structureHint, textInBlock, textInList } from './shape-hints.js';
+import { namedEntry, structureHint, textInBlock, textInList } from './shape-hints.js';
 import { quote, segments, type Source } from './source.js';
 import { booleanHint, numberHint, tidied, wordHint, type Scalar } from './text-hints.js';
 
@@ -15,12 +15,21 @@ export function valueHint(error: ErrorObject, source: Source, schema: unknown): 
   const first: unknown = Array.isArray(data) ? data[0] : written;
   let hint = typeof first === 'string' ? keyHint(first, pointer, part) : undefined;
   if (hint !== undefined) return hint;
+  if (error.keyword === 'maxProperties' && isRecord(data)) return stageHint(data);
   const alias = aliasHint(source, pointer, written);
   if (alias !== undefined) return alias;
   if (typeof data !== 'object') hint = scalarHint(written, { error, part, schema, written });
   else if (!source.hidesWithin(pointer))
     hint = structureHint(data, part, schema, isFlow(source, pointer));
+  else if (Array.isArray(data)) hint = namedEntry(data[0], part);
   return hint ?? exampleHint(part, schema);
+}
+
+/** The hint for a stage with several keys: its option is not indented, or a dash is missing. */
+function stageHint(data: Part): string {
+  const [[name, first] = ['', null], ...others] = Object.entries(data);
+  if (first !== null) return 'begin each stage with a "- " of its own';
+  return `write ${name}: ${flow(Object.fromEntries(others))}`;
 }
 
 /** The hint for a model that has the name of another one as its value. */
@@ -47,7 +56,8 @@ export function hiddenHint({ instancePath, data }: ErrorObject, source: Source, 
     return `write { api_key: ${source.word(instancePath)} }`;
   }
   const example = exampleOf(part, schema);
-  if (example === undefined || typeof example === 'object') return '';
+  if (typeof example === 'object') return `such as ${flow(example)}`;
+  if (example === undefined) return '';
   // An example that is a variable itself would explain nothing.
   if (typeof example === 'string' && example.includes('${')) {
     return 'set its variable to such a value';
@@ -131,6 +141,8 @@ function exampleHint(part: Part, schema: unknown): string {
   return example === undefined ? '' : `such as ${flow(example)}`;
 }
 
+const ENDLESS = /^(?:forever|never|always|unlimited|infinite|infinity|none|off|-1)$/i;
+
 function scalarHint(text: string, scalar: Scalar): string | undefined {
   const { part, schema, error } = scalar;
   const [, variable] = /^\$\(?([A-Za-z_]\w*)\)?$/.exec(text) ?? [];
@@ -142,6 +154,10 @@ function scalarHint(text: string, scalar: Scalar): string | undefined {
     const number = numberHint(text, scalar);
     if (number !== undefined) return number;
   }
+  const isTime = typeof part['pattern'] === 'string' && /\bms\b/.test(part['pattern']);
+  if (isTime && ENDLESS.test(text)) {
+    return 'no word stands for a time without end: write a long one, such as 3650d';
+  }
   const tidy = tidied(text, part);
   if (tidy !== undefined) return `did you mean ${quote(tidy)}?`;
   if (wants(part, 'object')) return textInBlock(text, part, schema);
@@ -151,7 +167,7 @@ function scalarHint(text: string, scalar: Scalar): string | undefined {
     return `write ${standard}, or remove the line`;
   }
   if (
-    /^(?:\*|@\S+)$/.test(text) &&
+    /^(?:\*|@\S+|[\w.-]+)$/.test(text) &&
     /^an address such as \S+$/.test(String(part['patternErrorMessage']))
   ) {
     return 'name each person: write the whole address';

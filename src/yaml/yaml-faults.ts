@@ -84,11 +84,14 @@ function explain(error: YAMLError, whole: Text, document: Document): OffsetFault
   if (code === 'TAB_AS_INDENT') return { offset, ...inWords(error, whole) };
   if (message.endsWith('quote')) return openQuote(offset, whole, document);
   if (/^Flow .* end with a .$/.test(message)) return openBracket(offset, whole, document);
-  const at = lineAt(whole, offset);
+  const found = lineAt(whole, offset);
+  // The parser notices a wrong indentation at the end of the block above.
+  const isBlank = code === 'BAD_INDENT' && (whole.lines[found] ?? '').trim() === '';
+  const at = isBlank ? whole.lines.findIndex((line, i) => i > found && isText(line)) : found;
   const start = whole.starts[at] ?? 0;
   const slip = code === 'MULTIPLE_DOCS' ? undefined : slipOf(whole.lines[at] ?? '');
   if (slip) return { ...slip, offset: start + slip.at };
-  const word = /^\s*([a-z_]+)\s*$/.exec(whole.lines[at] ?? '')?.[1];
+  const word = /^\s*([a-z_][\w./-]*)\s*$/i.exec(whole.lines[at] ?? '')?.[1];
   if (code === 'MULTILINE_IMPLICIT_KEY' && word !== undefined) {
     return { offset, message: 'the colon is missing behind this key', hint: `write ${word}:` };
   }
@@ -149,13 +152,13 @@ function deeper(offset: number, at: number, { lines, starts }: Text): OffsetFaul
     const hint = corrected(line, withoutColon(value), way);
     return { offset, message: 'a second ": " stands in this value', hint };
   }
-  const next = lines.findIndex((one, i) => i > at && /^\s*[^\s#]/.test(one));
-  const after = lines.findIndex((one, i) => i > next && /^\s*[^\s#]/.test(one));
+  const next = lines.findIndex((one, i) => i > at && isText(one));
+  const after = lines.findIndex((one, i) => i > next && isText(one));
   const [own, below, further] = [at, next, after].map((i) => indentOf(lines[i] ?? ''));
   if (next < 0 || own === undefined || below === undefined) {
     return { offset, message: 'a deeper line follows a value' };
   }
-  const before = lines.findLastIndex((one, i) => i < at && /^\s*[^\s#]/.test(one));
+  const before = lines.findLastIndex((one, i) => i < at && isText(one));
   const above = indentOf(lines[before] ?? '');
   const isOdd = (further === below || above === below) && own < below;
   const [odd, column] = isOdd ? [at, below + 1] : [next, own + 1];
@@ -166,11 +169,28 @@ function deeper(offset: number, at: number, { lines, starts }: Text): OffsetFaul
   return { offset: place, message, hint: `begin it in column ${column}` };
 }
 
+/** A key of the top of the file that no block below it has. */
+const TOP_KEY =
+  /^\s+(?:owners|models|endpoints|include|listen|public_url|store|sign_in|alerts|traces|cors):/;
+
 /** A line that is indented less than its neighbours, and more than their block. */
 function shallow(offset: number, at: number, { lines, starts }: Text): OffsetFault {
-  const before = lines.findLastIndex((one, i) => i < at && /^\s*[^\s#]/.test(one));
+  const before = lines.findLastIndex((one, i) => i < at && isText(one));
   const [own, above] = [at, before].map((i) => indentOf(lines[i] ?? ''));
   const message = 'this line is not indented as far as its neighbours';
+  if (own !== undefined && own > 0 && TOP_KEY.test(lines[at] ?? '')) {
+    const way = 'begin it in the first column';
+    return { offset: (starts[at] ?? 0) + own, message: 'this key stands at the top', hint: way };
+  }
+  const isDeep = own !== undefined && above !== undefined && own > above;
+  if (isDeep && !/^\s*- /.test(lines[before] ?? '')) {
+    const deep = 'this line is indented further than its neighbours';
+    return {
+      offset: (starts[at] ?? 0) + own,
+      message: deep,
+      hint: `begin it in column ${above + 1}`,
+    };
+  }
   if (
     own === undefined ||
     above === undefined ||
@@ -202,13 +222,9 @@ function dashedBlock(
   own: number,
   lines: readonly string[],
 ): { at: number; name: string } | undefined {
-  const head = lines.findLastIndex(
-    (line, i) => i < at && /^\s*[^\s#]/.test(line) && indentOf(line) < own,
-  );
+  const head = lines.findLastIndex((line, i) => i < at && isText(line) && indentOf(line) < own);
   const [, name] = /^\s*([\w-]+):\s*(?:#.*)?$/.exec(lines[head] ?? '') ?? [];
-  const end = lines.findIndex(
-    (line, i) => i > at && /^\s*[^\s#]/.test(line) && indentOf(line) < own,
-  );
+  const end = lines.findIndex((line, i) => i > at && isText(line) && indentOf(line) < own);
   const block = lines.slice(head + 1, end < 0 ? undefined : end);
   const dashed = block.flatMap((line, i) => {
     return indentOf(line) === own && /^\s*- [\w-]+:/.test(line) ? [head + 1 + i] : [];
@@ -216,6 +232,11 @@ function dashedBlock(
   const [only] = dashed;
   if (name === undefined || only === undefined || dashed.length > 1) return undefined;
   return { at: only, name: `"${name}"` };
+}
+
+/** Whether a line has more than spaces and a comment. */
+function isText(line: string): boolean {
+  return /^\s*[^\s#]/.test(line);
 }
 
 function indentOf(line: string): number {
@@ -237,7 +258,12 @@ function inWords(error: YAMLError, whole: Text): { message: string; hint?: strin
     return { message: 'this key has no value', hint: 'put ": " behind it' };
   }
   if (/^(?:Missing , |Block collections are not allowed within)/.test(message)) {
-    return { message: 'a comma is missing here', hint: 'put a comma between two entries' };
+    const line = whole.lines[lineAt(whole, pos[0])] ?? '';
+    const [, first, second] =
+      /([\w-]+:\s+[^\s,{}[\]"']+)\s+([\w-]+:\s+[^\s,{}[\]"']+)/.exec(line) ?? [];
+    const way = 'put a comma between two entries';
+    const hint = first === undefined ? way : corrected(line, `${first}, ${second}`, way);
+    return { message: 'a comma is missing here', hint };
   }
   const [, closing] = /^Unexpected flow-(?:map|seq)-end .*"(.)"$/.exec(message) ?? [];
   if (closing !== undefined)

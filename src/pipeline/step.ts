@@ -1,0 +1,19 @@
+import type { EndpointEntry, StageEntry } from '../core/configuration.js';
+import type { ConfigFault } from '../core/config-fault.js';
+import type { Shape } from './stage.js';
+
+/** A stage of an endpoint with its contract. */
+export interface Step {
+  entry: StageEntry;
+  shape: Shape;
+}
+
+/** The beginning of a message about a stage. */
+export function subjectOf({ entry }: Step, { name }: EndpointEntry): string {
+  return `stage "${entry.name}" of endpoint "${name}"`;
+}
+
+/** A fault at a stage. */
+export function fault(entry: StageEntry, code: string, message: string, hint: string): ConfigFault {
+  return { severity: 'error', code, ...entry.place, message, hint };
+}
