@@ -14,6 +14,12 @@ export type JsonOutput =
 const ANY_JSON = 'Answer with one JSON object and nothing else: no Markdown, no text around it.';
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/u;
 
+/** Instructions to answer with JSON, of a schema if there is one. */
+export function jsonInstruction(schema?: object): string {
+  if (!schema) return ANY_JSON;
+  return `${ANY_JSON} It must satisfy this JSON Schema:\n${JSON.stringify(schema)}`;
+}
+
 /**
  * Translates `response_format`; undefined for plain text. The API enforces a schema if the model
  * and the schema allow it. Otherwise a tool with the schema does, unless the client has tools of
@@ -22,17 +28,16 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/u;
 export function jsonOutput({ fields }: ChatCall, model: ClaudeModel): JsonOutput | undefined {
   const format = fields['response_format'];
   if (!isRecord(format)) return undefined;
-  if (format['type'] === 'json_object') return { by: 'instruction', text: ANY_JSON };
+  if (format['type'] === 'json_object') return { by: 'instruction', text: jsonInstruction() };
   const wanted = format['json_schema'];
   if (format['type'] !== 'json_schema' || !isRecord(wanted)) return undefined;
   const { schema, name, description } = wanted;
-  if (!isRecord(schema)) return { by: 'instruction', text: ANY_JSON };
+  if (!isRecord(schema)) return { by: 'instruction', text: jsonInstruction() };
   const held = model.schemas ? strictSchema(schema) : undefined;
   if (held) return { by: 'format', schema: held };
   const isAlone = recordsIn(fields['tools']).length === 0;
   if (!isAlone || !model.forced_tools || schema['type'] !== 'object') {
-    const text = `${ANY_JSON} It must satisfy this JSON Schema:\n${JSON.stringify(schema)}`;
-    return { by: 'instruction', text };
+    return { by: 'instruction', text: jsonInstruction(schema) };
   }
   const tool: Tool = {
     name: typeof name === 'string' && NAME.test(name) ? name : 'json',

@@ -5,6 +5,7 @@ import { modelOf, objectIn, type Fields } from '../gemini-wire.js';
 import { decode } from './answer.js';
 import { conversationOf } from './contents.js';
 import { CHAT_FIELDS, generationConfigOf } from './generation-config.js';
+import { writeJsonWithTools } from './json-with-tools.js';
 import { decodeStream } from './stream.js';
 import { toolsOf } from './tools.js';
 
@@ -31,7 +32,7 @@ function encode(call: ChatCall, upstream: Upstream, pathOf: (model: string) => s
   const model = modelOf(upstream.model);
   const ignored = new Set<string>();
   const fields = fieldsOf(call, upstream);
-  const body = {
+  const body: Fields = {
     ...conversationOf(call.messages, model, ignored),
     ...toolsOf(fields, ignored),
     generationConfig: {
@@ -39,6 +40,7 @@ function encode(call: ChatCall, upstream: Upstream, pathOf: (model: string) => s
       ...ownConfig(upstream),
     },
   };
+  writeJsonWithTools(body, model);
   for (const name of Object.keys(call.fields)) {
     if (!CHAT_FIELDS.has(name) && !BODY_FIELDS.includes(name)) ignored.add(name);
   }

@@ -36,6 +36,31 @@ describe('tools on the wire of Gemini', () => {
     expect(sent({ tools }).body.tools).to.deep.equal([{ functionDeclarations }]);
   });
 
+  it('beside JSON were a 400 of the models before Gemini 3, which are told in words now', () => {
+    const json_schema = { name: 'answer', schema: CITY };
+    const fields = { tools: [clock], response_format: { type: 'json_schema', json_schema } };
+    const messages = [
+      { role: 'system' as const, content: 'Be brief.' },
+      { role: 'user' as const, content: 'Hi' },
+    ];
+    const old = encoded({ fields, messages }, { model: 'gemini-2.5-flash' }).body;
+    expect(old.generationConfig).to.not.have.any.keys('responseMimeType', 'responseJsonSchema');
+    const [own, added] = (old.systemInstruction as { parts: { text: string }[] }).parts;
+    expect(own?.text).to.equal('Be brief.');
+    expect(added?.text)
+      .to.match(/^Answer with one JSON object/u)
+      .and.include(JSON.stringify(CITY));
+    const alone = encoded(
+      { fields: { ...fields, tools: [] }, messages },
+      { model: 'gemini-2.5-flash' },
+    );
+    const newer = encoded({ fields, messages }, { model: 'gemini-3-pro' });
+    for (const { body } of [alone, newer]) {
+      expect(body.generationConfig).to.deep.include({ responseMimeType: 'application/json' });
+      expect((body.systemInstruction as { parts: object[] }).parts).to.have.length(1);
+    }
+  });
+
   it('are chosen by the four modes', () => {
     const mode = (value: string, names?: string[]) => ({
       functionCallingConfig: { mode: value, ...(names && { allowedFunctionNames: names }) },
