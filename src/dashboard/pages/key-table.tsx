@@ -38,6 +38,9 @@ export function KeyTable(props: {
               </td>
               <td>
                 <code class="nowrap soft">{key.prefix}…</code>
+                <div class="hint">
+                  <code class="nowrap">{key.id}</code>
+                </div>
               </td>
               <td class="soft" data-label="Last used">
                 {key.last_used_ms === null ? (

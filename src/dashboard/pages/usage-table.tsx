@@ -29,7 +29,7 @@ export function UsageTable(props: {
         <thead>
           <tr>
             <th>{by === 'day' && period === 'hour' ? 'Hour (UTC)' : HEADS[by]}</th>
-            <th class="number">Cost</th>
+            <th class="number">Charged</th>
             {columns.map(({ name }) => (
               <th class="number">{name}</th>
             ))}

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { describeInBrowser, expectNoSidewaysScroll, visit } from '../../helpers/browser.js';
+import { chat } from '../../helpers/ask.js';
 import { until } from '../../helpers/until.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
@@ -40,6 +41,49 @@ describeInBrowser('the pages of operators', (browser) => {
     await dashboard.gateway.store.createAccount('rich', 1_234_567_890_000_000n);
     await page.goto('/operator/audit?account=rich');
     expect(await page.textContent('tbody')).to.include('$1,234,567.89');
+  });
+
+  it('break no action of the audit log within a word, and name the ID of a key', async () => {
+    const { page } = await operator();
+    const { gateway, account, key_id } = dashboard;
+    await page.goto(`/operator/accounts/${account.id}?tab=keys`);
+    expect(await page.textContent('tbody')).to.include(key_id);
+    await gateway.store.createAccount('audited', 0n, {
+      kind: 'cli',
+      id: 'root',
+      name: null,
+      request_id: null,
+    });
+    await page.goto('/operator/audit?account=audited');
+    expect(await page.locator('tbody strong').first().innerHTML()).to.equal(
+      'account.<wbr>create<wbr>',
+    );
+  });
+
+  it('do not call a provider quiet that refuses all', async () => {
+    const yaml = `
+owners: { me: { name: Me } }
+providers: { picky: { uses: simulator, settings: { fail: 400 } } }
+models:
+  m: { owner: me, capabilities: [chat], upstreams: [{ provider: picky }], price: free }
+`;
+    const other = await startDashboard({}, yaml);
+    try {
+      const { status } = await chat(other, {
+        model: 'm',
+        messages: [{ role: 'user', content: 'Hi' }],
+      });
+      expect(status).to.equal(400);
+      const session = await other.signIn(other.account.id, true);
+      const { page } = await visit(browser(), other.url, { session });
+      await page.goto('/operator/providers');
+      const row = page.getByRole('region', { name: 'Providers' }).getByRole('row').last();
+      expect(await row.textContent())
+        .to.include('refuses all')
+        .and.not.include('quiet');
+    } finally {
+      await other.close();
+    }
   });
 
   it('credit once what is sent twice', async () => {

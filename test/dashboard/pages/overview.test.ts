@@ -68,7 +68,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     const { page } = await open('/usage?by=model', { javaScriptEnabled: false });
     expect(await page.locator('thead th').allTextContents()).to.deep.equal([
       'Model',
-      'Cost',
+      'Charged',
       'Calls',
       'Errors',
       'Input tokens',

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import type { AuditEntry } from '../../../store/audit/audit-log.js';
 import type { DashboardContext, DashboardServices, Route } from '../../types.js';
 import { auditPage } from '../../views/audit.js';
@@ -114,7 +114,7 @@ function AuditTable(props: {
           {entries.map((entry) => (
             <tr>
               <td class="lead">
-                <strong>{entry.action}</strong>
+                <strong>{breakable(entry.action)}</strong>
               </td>
               <td class="soft end">
                 <Ago at_ms={entry.time_ms} now_ms={now_ms} />
@@ -137,6 +137,11 @@ function AuditTable(props: {
       </table>
     </div>
   );
+}
+
+/** A dotted name that breaks after its dots and underscores only. */
+function breakable(name: string): ComponentChildren {
+  return name.split(/(?<=[._])/u).flatMap((part) => [part, <wbr />]);
 }
 
 function By({ actor: { kind, id, name } }: AuditEntry): JSX.Element {

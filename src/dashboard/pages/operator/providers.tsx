@@ -132,8 +132,11 @@ function ProviderRow(props: { provider: ProviderShape; now_ms: number }): JSX.El
   );
 }
 
-function Health({ provider: { answered, failed } }: { provider: ProviderShape }): JSX.Element {
-  if (answered + failed === 0) return <Badge>quiet</Badge>;
+function Health({ provider }: { provider: ProviderShape }): JSX.Element {
+  const { answered, refused, failed } = provider;
+  if (answered + failed === 0) {
+    return refused > 0 ? <Badge colour="warn">refuses all</Badge> : <Badge>quiet</Badge>;
+  }
   if (failed === 0) return <Badge colour="good">healthy</Badge>;
   if (answered === 0) return <Badge colour="bad">down</Badge>;
   const isTrouble = failed / (answered + failed) > TROUBLE_SHARE;

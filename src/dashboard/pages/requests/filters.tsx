@@ -8,7 +8,7 @@ import type { Scope } from './scope.js';
 import type { RequestNames } from './table.js';
 
 const STATUSES = Object.entries({
-  failed: 'Failed or refused',
+  failed: 'Any failure',
   '2': 'Answered',
   '4': 'Refused (4xx)',
   '429': 'Too many (429)',
