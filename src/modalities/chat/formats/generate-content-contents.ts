@@ -9,22 +9,32 @@ import type {
   GeminiPart,
 } from '../../../schema-types/generate-content.js';
 import { GatewayError } from '../../../core/errors.js';
+import type { Model } from '../../../core/model.js';
 import { signedId } from '../../../lib/tool-id.js';
 import type { ClientNames } from '../client-names.js';
 import type { ReasoningDetail } from '../codec.js';
 import { GEMINI_FORMAT, stateIn } from './generate-content-state.js';
+import { hiddenKind, hiddenText } from './hidden-media.js';
 import { refuseDeep } from './openai-messages.js';
 
 /** The signature that clients send for a call of another model, which has none. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
+/** The state of reading the turns of a request: the model, and what is left out of them. */
+export interface ContentReading {
+  capabilities: Model['capabilities'];
+  names: ClientNames;
+  ignored: Set<string>;
+}
+
 /** The turns of a request as messages. Throws `GatewayError` if they are empty. */
 export function messagesOf(
   contents: readonly GeminiContent[],
   system: GeminiContent | null | undefined,
-  names: ClientNames,
+  reading: ContentReading,
 ): ChatMessage[] {
-  const reader = new ContentReader(names);
+  const { names } = reading;
+  const reader = new ContentReader(reading);
   const messages = joined(contents).flatMap((turn) => reader.read(turn));
   if (messages.length === 0) {
     throw new GatewayError('invalid_request', 'contents must not be empty.', {
@@ -71,11 +81,11 @@ class ContentReader {
   #made = 0;
   readonly #waiting: { id: string; plain: string; name: string }[] = [];
 
-  constructor(private readonly names: ClientNames) {}
+  constructor(private readonly reading: ContentReading) {}
 
   read({ role, parts, place }: Turn): ChatMessage[] {
     const messages = role === 'model' ? this.#assistant(parts) : this.#user(parts, place);
-    for (const message of messages) this.names.place(message, place);
+    for (const message of messages) this.reading.names.place(message, place);
     return messages;
   }
 
@@ -119,20 +129,31 @@ class ContentReader {
       const { id, name, response = {}, parts: media = [] } = part.functionResponse;
       refuseDeep('contents[].parts[].functionResponse.response', response);
       const text = JSON.stringify(response);
-      const shown = media.flatMap(mediaOf);
-      for (const one of shown) this.names.place(one, `${place}.parts[${at}].functionResponse`);
+      const shown = media.flatMap(mediaOf).map((one) => this.#readable(one));
+      for (const one of shown) {
+        this.reading.names.place(one, `${place}.parts[${at}].functionResponse`);
+      }
       const content = shown.length === 0 ? text : [{ type: 'text' as const, text }, ...shown];
       return [{ role: 'tool', tool_call_id: this.#answered(id, name), content }];
     });
     const visible = parts.flatMap((part, at) =>
       isVisible(part)
-        ? partOf(part).map((one) => this.names.place(one, `${place}.parts[${at}]`))
+        ? partOf(part).map((one) => this.reading.names.place(one, `${place}.parts[${at}]`))
         : [],
     );
     if (visible.length === 0) return results;
     const isText = visible.every(({ type }) => type === 'text');
     const content = isText ? textIn(parts.filter(isVisible), '\n') : visible;
     return [...results, { role: 'user', content }];
+  }
+
+  /** Replaces a part of a result that the model cannot read by a text that says so. */
+  #readable(part: ContentPart): ContentPart {
+    const { capabilities, ignored } = this.reading;
+    const hidden = hiddenKind(part, capabilities);
+    if (hidden === undefined) return part;
+    ignored.add('contents[].parts[].functionResponse.parts');
+    return hiddenText(hidden);
   }
 
   #answered(id: string | undefined, name: string): string {

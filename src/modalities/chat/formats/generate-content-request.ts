@@ -7,7 +7,7 @@ import type {
 } from '../../../schema-types/generate-content.js';
 import type { ChatWork } from '../call.js';
 import { ClientNames } from '../client-names.js';
-import { messagesOf } from './generate-content-contents.js';
+import { messagesOf, type ContentReading } from './generate-content-contents.js';
 import { ENUM, enumSchema } from './generate-content-enum.js';
 import { CONTENT_SHAPE } from './generate-content-spelling.js';
 import { jsonSchema, toolsOf } from './generate-content-tools.js';
@@ -67,7 +67,9 @@ const LEAST_BUDGET = 1_024;
  */
 export function contentWork(body: GenerateContentBody, model: Model, stream: boolean): ChatWork {
   const names = new ClientNames(NAMES);
-  const completion = toCompletion(body, model, { stream, names });
+  const { capabilities } = model;
+  const reading: ContentReading = { capabilities, names, ignored: new Set() };
+  const completion = toCompletion(body, model, { stream, reading });
   const work = names.reading(completion.messages, () => chatWork(completion, model));
   const { thinkingConfig, responseMimeType } = body.generationConfig ?? {};
   // A tool of Google's own is known: it is refused or passed on.
@@ -82,14 +84,14 @@ export function contentWork(body: GenerateContentBody, model: Model, stream: boo
     shows_reasoning: true,
     hides_thoughts: thinkingConfig?.includeThoughts !== true,
     ...(responseMimeType === ENUM && { unwraps_value: true }),
-    ignored: [...new Set([...left, ...foreign, ...unknown])],
+    ignored: [...new Set([...left, ...foreign, ...unknown, ...reading.ignored])],
   };
 }
 
 function toCompletion(
   body: GenerateContentBody,
   model: Model,
-  { stream, names }: { stream: boolean; names: ClientNames },
+  { stream, reading }: { stream: boolean; reading: ContentReading },
 ): ChatCompletionBody {
   if (body.cachedContent) {
     const message = 'cachedContent: no content is kept here; send it in contents.';
@@ -104,7 +106,7 @@ function toCompletion(
     ...toolsOf(body, model),
     model: model.id,
     stream,
-    messages: messagesOf(body.contents, body.systemInstruction, names),
+    messages: messagesOf(body.contents, body.systemInstruction, reading),
   };
 }
 

@@ -15,6 +15,7 @@ import type {
 } from '../../../schema-types/messages.js';
 import type { ClientNames } from '../client-names.js';
 import type { ReasoningDetail } from '../codec.js';
+import { hiddenKind, hiddenText } from './hidden-media.js';
 import { unsealed } from './sealed-reasoning.js';
 
 /** The format of reasoning that only Claude gets back. */
@@ -153,17 +154,11 @@ function resultOf(block: MessagesBlock, place: string, reader: Reader): Result {
 
 /** Replaces a part of a tool result that the model cannot see by a text that says so. */
 function shownPart(part: ContentPart, reader: Reader): ContentPart {
-  const { capabilities } = reader.model;
-  const hidden =
-    part.type === 'image_url' && !capabilities.has('vision')
-      ? 'image'
-      : part.type === 'file' && !capabilities.has('file')
-        ? 'document'
-        : undefined;
+  const hidden = hiddenKind(part, reader.model.capabilities);
   if (hidden === undefined) return part;
   reader.hides = true;
   reader.ignored.add(`messages[].content[].${hidden}`);
-  return textPart(`(What cannot be shown to this model: one ${hidden}.)`);
+  return hiddenText(hidden);
 }
 
 export function contentOf(content: string | readonly MessagesBlock[]): string | ContentPart[] {

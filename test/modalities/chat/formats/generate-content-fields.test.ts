@@ -183,6 +183,19 @@ const CONTENTS: Row[] = [
     }),
   },
   {
+    field: 'contents[].parts[].functionResponse.parts (that the model cannot see)',
+    model: 'searching',
+    body: asked(CALL, { ...RESULT, parts: [{ inlineData: { mimeType: 'image/png', data: PNG } }] }),
+    as: spoken(
+      called('c1'),
+      answered('c1', [
+        { type: 'text', text: '{"is":"grey"}' },
+        { type: 'text', text: '(What cannot be shown to this model: one image.)' },
+      ]),
+    ),
+    ignored: 'contents[].parts[].functionResponse.parts',
+  },
+  {
     field: 'contents[].parts[].functionCall.args (nested deep)',
     body: asked({ functionCall: { name: 'sky', args: DEEP } }, RESULT),
     refused: 'functionCall.args must not be nested more than 200 levels deep',
