@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { firstStart } from '../gateway/seed.js';
 import { Gateway } from '../gateway/gateway.js';
 import { createLog } from '../telemetry/log.js';
+import { SharedClock } from '../lib/shared-clock.js';
 import type { Logger } from 'pino';
 import { serveMetrics, type MetricsServer } from '../gateway/metrics-server.js';
 import { withAudit } from './audit-reload.js';
@@ -35,7 +36,9 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   );
   // An unhandled rejection in an operator's own stage must not end all requests.
   process.on('unhandledRejection', (err) => log.error({ err }, 'nobody waited for what failed'));
-  const gateway = await Gateway.open(checked, { log, lines, now: Date.now, random: Math.random });
+  const clock = new SharedClock(Date.now());
+  const parts = { log, lines, now: Date.now, clock, random: Math.random };
+  const gateway = await Gateway.open(checked, parts);
   const address = await listen(gateway);
   const metrics = await measure(gateway, log);
   // With workers, the parent process prints the welcome.

@@ -35,6 +35,7 @@ import type { Network } from '../upstream/network-types.js';
 import { inForce, restartKeys } from './start-settings.js';
 import { Views } from './views.js';
 import { InFlightSet } from '../lib/in-flight.js';
+import type { SharedClock } from '../lib/shared-clock.js';
 import { MODALITIES } from '../modalities/index.js';
 
 /** How long a client may take to send its headers, and then its whole request. */
@@ -53,6 +54,8 @@ export interface GatewayOptions {
   /** The destination of `log`; the access log writes there directly, which is faster. */
   lines?: LogLines;
   now: () => number;
+  /** Takes the time of the store's clock, by which processes compare times; `now` without it. */
+  clock?: SharedClock;
   random: () => number;
   /** How long an answer waits for the store before its charge goes to the journal. */
   store_wait_ms?: number;
@@ -119,7 +122,8 @@ export class Gateway {
       records: this.#records,
       health: this.#health,
       log,
-      now,
+      now: this.#now,
+      clock: options.clock,
       configuration: () => this.#configuration,
     });
     this.#handler = this.#compose(checked);
@@ -145,10 +149,12 @@ export class Gateway {
    */
   static async open(checked: ValidCheck, options: GatewayOptions): Promise<Gateway> {
     const { configuration } = checked;
-    const store = await openStore(configuration.store, { now: options.now });
+    const { clock } = options;
+    const store = await openStore(configuration.store, { now: clock?.now ?? options.now });
     const { connections, idle_connection_ms: idle_ms } = configuration.limits;
     const network = createNetwork({ connections, idle_ms });
     try {
+      await clock?.look(() => store.clock());
       const views = await Views.open(configuration, { ...options, store });
       const gateway = new Gateway(checked, store, network, options, views);
       await gateway.#settler.open();
@@ -160,6 +166,11 @@ export class Gateway {
       await store.close();
       throw error;
     }
+  }
+
+  /** The time that other processes on the store share. */
+  get #now(): () => number {
+    return this.options.clock?.now ?? this.options.now;
   }
 
   /** The configuration in force. */
@@ -245,7 +256,8 @@ export class Gateway {
   #compose({ configuration, stages }: ValidCheck): Handler {
     this.#access_log.serve(configuration.endpoints);
     const { store, network, options } = this;
-    const { log, now, random } = options;
+    const { log, random } = options;
+    const now = this.#now;
     const shared = {
       inflight: this.#inflight,
       poll_client: this.#poll_client,

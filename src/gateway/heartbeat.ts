@@ -3,6 +3,7 @@ import { PriceNotes } from './price-notes.js';
 import type { Settler } from '../billing/hold.js';
 import type { Configuration } from '../core/configuration.js';
 import { logExpired } from '../modalities/video/log-expired.js';
+import type { SharedClock } from '../lib/shared-clock.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import type { Store } from '../store/store-types.js';
 import type { ProviderHealth } from '../telemetry/provider-health.js';
@@ -22,6 +23,8 @@ interface HeartbeatParts {
   health: ProviderHealth;
   log: Logger;
   now: () => number;
+  /** Looks at the store's clock with each heartbeat. */
+  clock?: SharedClock | undefined;
   /** The configuration that serves now. */
   configuration: () => Configuration;
 }
@@ -82,9 +85,10 @@ export class Heartbeat {
 
   /** Writes the heartbeat of this process. Resolves with false if the store does not take it. */
   async beat(): Promise<boolean> {
-    const { store, settler, health, log } = this.parts;
+    const { store, settler, health, log, clock } = this.parts;
     try {
       await store.heartbeat(JSON.stringify(health.report()));
+      await clock?.look(() => store.clock());
       settler.wrote();
       if (this.#fault !== '') log.info('the store takes writes again');
       this.#fault = '';

@@ -106,6 +106,15 @@ export async function onPostgres<T>(
   }
 }
 
+/** The time by the clock of the database. */
+export async function readClock(database: Database): Promise<number> {
+  const { clock_ms } = database;
+  const row = await database.read<{ now_ms: unknown }>((knex) =>
+    knex.first(knex.raw(`${clock_ms} as now_ms`)),
+  );
+  return Number(row.now_ms);
+}
+
 function openSqlite(file: string): Database {
   makePrivateStore(file);
   const knex = knexOf({

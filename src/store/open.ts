@@ -2,7 +2,7 @@ import { account, accounts, createAccount } from './accounts/accounts.js';
 import { resume, suspend } from './accounts/suspension.js';
 import { auditEntries } from './audit/audit-log.js';
 import { auditReload } from './audit/audit-reload.js';
-import { openDatabase, type Database } from './database.js';
+import { openDatabase, readClock, type Database } from './database.js';
 import { refuseEmpty, refuseMissingFile } from './missing.js';
 import { explainOpenError } from './store-error.js';
 import type { HotPath } from './hot-path.js';
@@ -110,6 +110,7 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     spend: (account_id, range) => spend(database, account_id, range),
     verify: () => verify(database),
     openHolds: () => openHolds(database),
+    clock: () => readClock(database),
     heartbeat: hot.heartbeat.bind(hot),
     notes: () => liveNotes(database),
     recover: () => recover(database, self, watch, elapsed_ms()),

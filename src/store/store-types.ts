@@ -179,6 +179,8 @@ export interface Store {
 
   readonly alerts: AlertStore;
 
+  /** The time by the clock of the database, which all processes share. */
+  clock(): Promise<number>;
   /** Sends a heartbeat, which keeps the holds of this process, and stores its note. */
   heartbeat(note?: string): Promise<void>;
   /** The last note of each live process. */
