@@ -3,8 +3,11 @@ import { countPdfPages, UNKNOWN_PAGES, type InflateBudget } from '../../lib/pdf-
 const DATA_URL = /^data:([^;,]{0,100})(?:;[^,]{0,100})?,/u;
 /** The head of a PDF may stand a little behind the beginning. */
 const PDF_HEAD_BYTES = 1_024;
-/** How archives begin, such as office documents: their text is far longer than their bytes. */
-const ARCHIVE = Buffer.from('PK');
+/**
+ * How archives begin, such as office documents, and those of the older kind, in which many cells
+ * may share one text: what they hold is far longer than their bytes.
+ */
+const ARCHIVES = [Buffer.from('PK'), Buffer.from('d0cf11e0', 'hex'), Buffer.from('1f8b', 'hex')];
 
 /** A file by what a model reads of it: pages, or bytes of text. */
 export type FileSize = { pages: number } | { text: Buffer };
@@ -29,7 +32,7 @@ export function readFileSize(data: string | undefined, budget: InflateBudget): F
   }
   const isPdf = type === 'application/pdf' || bytes.subarray(0, PDF_HEAD_BYTES).includes('%PDF-');
   if (isPdf) return { pages: countPdfPages(bytes, budget) };
-  const isArchive = bytes.subarray(0, ARCHIVE.length).equals(ARCHIVE);
+  const isArchive = ARCHIVES.some((mark) => bytes.subarray(0, mark.length).equals(mark));
   return isArchive ? { pages: UNKNOWN_PAGES } : { text: bytes };
 }
 

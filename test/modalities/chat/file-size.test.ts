@@ -18,6 +18,8 @@ describe('the size of a file in a prompt', () => {
   it('is the most pages for an archive, an address and an ID', () => {
     const most = { pages: UNKNOWN_PAGES };
     expect(sizeOf(url('application/zip', 'PK\x03\x04'))).to.deep.equal(most);
+    expect(sizeOf(url('application/vnd.ms-excel', '\xd0\xcf\x11\xe0'))).to.deep.equal(most);
+    expect(sizeOf(url('text/plain', '\x1f\x8b\x08'))).to.deep.equal(most);
     expect(sizeOf('https://example.com/a.pdf')).to.deep.equal(most);
     expect(sizeOf()).to.deep.equal(most);
   });
