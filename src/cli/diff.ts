@@ -13,6 +13,11 @@ interface Options {
   json?: true;
 }
 
+const DETAILS = `
+A line that begins with - is a loss: something that worked before, such as a
+model. A higher price is shown, but is no loss.
+`;
+
 /** `tollgate diff OLD NEW [--keys] [--json]` */
 export function diffCommand(): Command {
   return command(
@@ -24,6 +29,7 @@ export function diffCommand(): Command {
     .argument('<new>', 'the one that is to replace it')
     .option('--keys', 'also read the store of the old one, for keys that lose a model')
     .option('--json', 'print one JSON document')
+    .addHelpText('after', DETAILS)
     .action(acting(diff, { invalid: 2 }));
 }
 

@@ -55,6 +55,8 @@ const MISTAKES: [string[], ...string[]][] = [
   [['sign-in-link'], 'account'],
   [['credit', 'nobody', '1'], '"nobody"'],
   [['credit', 'nobody', 'much'], '"much" is not an amount'],
+  [['credit', 'nobody', '1e3'], '"1e3" is not an amount'],
+  [['credit', 'nobody', '1.0000000001'], 'has more than 9 decimals'],
   [['credit', 'nobody', '1', '--refrence', 'x'], 'Did you mean --reference?'],
   [['schema', 'gatewy'], 'Allowed choices are gateway, provider'],
   [['explain', 'simm'], 'did you mean "sim"?'],
