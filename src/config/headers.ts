@@ -166,7 +166,7 @@ export function checkHeaders(
     if (!HEADER.test(low) || RESERVED.includes(low)) {
       const why = RESERVED.includes(low) ? 'is written by the gateway' : 'is no header name';
       const message = `headers: ${quote(name)} ${why}`;
-      const dashed = name.trim().replaceAll(/\s+/g, '-');
+      const dashed = name.trim().replace(/:$/, '').replaceAll(/\s+/g, '-');
       const hint = RESERVED.includes(low) ? 'remove it' : `write ${dashed}`;
       const isName = RESERVED.includes(low) || HEADER.test(dashed);
       source.fault(place, { code: 'bad_header', message, hint: isName ? hint : '', at: 'key' });

@@ -25,6 +25,7 @@ export function checkLikelyMistakes(source: Source, file: ReadFile): void {
   checkTexts(source, file.gateway);
   checkOpen(source, file);
   checkMetrics(source, file);
+  checkLoops(source, file);
   if (source.complete) checkReached(source, file);
   checkUpstreams(source, file);
   checkCase(source);
@@ -131,6 +132,24 @@ function checkMetrics(source: Source, { listen, metrics }: ReadFile): void {
     const message = `metrics: ${given} shows other machines the calls of each model and their cost`;
     const hint = `write 127.0.0.1:${metrics.port}, or an address of a private network`;
     source.fault('/metrics', { code: 'metrics_public', message, hint, severity: 'warning' });
+  }
+}
+
+/** Warns of a provider at the address of the gateway itself, which would call itself. */
+function checkLoops(source: Source, { listen, public_url, providers }: ReadFile): void {
+  const own = URL.canParse(public_url) ? new URL(public_url).host : '';
+  for (const [name, { provider }] of providers) {
+    const place = `/providers${join(name)}/base_url`;
+    if (!source.has(place) || source.hides(place) || !URL.canParse(provider.base_url)) continue;
+    const { host, hostname, port } = new URL(provider.base_url);
+    const isHere = isLoopback(hostname) && port === String(listen.port);
+    if (!isHere && host !== own) continue;
+    source.fault(place, {
+      code: 'own_address',
+      message: `base_url: ${source.word(place)} is the address of this gateway`,
+      hint: 'write the address of the provider, or another port for listen',
+      severity: 'warning',
+    });
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Capability, Price } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import type { Modalities } from '../pipeline/modality.js';
-import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { quote, type Source } from '../yaml/source.js';
 import { checkFallbacks } from './fallback-prices.js';
 import type { ListPrice } from './list-prices.js';
 import { checkOffList } from './off-list-price.js';
 import { checkMagnitude } from './price-magnitude.js';
-import { checkPriceOrder } from './price-order.js';
+import { checkPriceOrder, placeOfKind } from './price-order.js';
 import { missingUnits } from './prices.js';
 import type { ReadUpstream } from './upstreams.js';
 
@@ -110,23 +110,18 @@ function checkSwapped(source: Source, price_at: string, price: Price): void {
   });
 }
 
-/** Checks each amount of the units that have several, such as one for each size of an image. */
+/** Checks the units that lists lack. Of several amounts the first that looks wrong is reported. */
 function checkKinds(source: Source, price_at: string, price: Price): void {
   const { per_image, per_video_second, per_audio_minute, per_million_characters } = price;
-  const minute = new Map(per_audio_minute === undefined ? [] : [['any', per_audio_minute]]);
-  if (per_million_characters !== undefined) {
-    const unit = 'per_million_characters';
-    checkMagnitude(source, `${price_at}/${unit}`, unit, per_million_characters);
+  const single = { per_audio_minute, per_million_characters };
+  for (const [unit, nano] of Object.entries(single)) {
+    if (nano !== undefined) checkMagnitude(source, `${price_at}/${unit}`, unit, nano);
   }
-  for (const [unit, kinds] of Object.entries({
-    per_image,
-    per_video_second,
-    per_audio_minute: minute,
-  })) {
-    for (const [kind, nano] of kinds ?? []) {
-      const exact = `${price_at}/${unit}${kind === 'any' ? '' : join(...kind.split('/'))}`;
-      const place = source.has(exact) ? exact : `${price_at}/${unit}`;
-      if (kind !== 'any' || unit !== 'per_image') checkMagnitude(source, place, unit, nano);
-    }
+  for (const [unit, kinds] of Object.entries({ per_image, per_video_second })) {
+    [...(kinds ?? [])].some(([kind, nano]) => {
+      const place = placeOfKind(source, `${price_at}/${unit}`, kind);
+      // A single price is compared with the list, or checked beside it.
+      return kind !== 'any' && checkMagnitude(source, place, unit, nano);
+    });
   }
 }

@@ -50,6 +50,8 @@ function reportHost(source: Source, pointer: string, i: number, text: string): v
 /** The network that a name, a mask in dots or a prefix that is too long most likely means. */
 function meantNetwork(text: string): string | undefined {
   if (text === 'localhost') return '127.0.0.1/32';
+  const [, host] = /^([\d.]+):\d+$/.exec(text) ?? [];
+  if (host !== undefined && parseNetwork(`${host}/32`)) return `${host}/32`;
   const [, address = '', mask = ''] = /^([\d.]+)\/([\d.]+)$/.exec(text) ?? [];
   const bits = mask
     .split('.')

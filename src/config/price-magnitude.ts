@@ -9,41 +9,93 @@ const DEAREST_NANO = 1_000n * NANO;
 /** The highest price of other units at any provider: a higher one is most likely in cents. */
 export const DEAREST_UNIT_NANO = {
   per_image: 2n * NANO,
-  per_video_second: 5n * NANO,
+  per_video_second: NANO,
   per_audio_minute: NANO / 5n,
 } as const;
 
-/** Warns of a price for a million tokens that looks like that of one, or of a thousand times it. */
-export function checkMagnitude(source: Source, place: string, unit: string, nano: bigint): void {
-  const addFault = (like: string, hint: string): void =>
-    source.fault(place, {
-      code: 'price_magnitude',
-      message: `${unit}: ${source.word(place)} ${like}`,
-      hint,
-      severity: 'warning',
-    });
-  const dearest = new Map<string, bigint>(Object.entries(DEAREST_UNIT_NANO)).get(unit);
-  if (dearest !== undefined && nano > dearest) {
-    const dollars = formatDollars(nano / 100n);
-    if (unit === 'per_audio_minute' && nano <= 5n * NANO) {
-      const minute = formatDollars(nano / 60n);
-      addFault(
-        'dollars look like the price of an hour',
-        `if they are, write ${minute}; else leave it`,
-      );
-    } else addFault('dollars look like cents', `if they are, write ${dollars}; else leave it`);
-  }
-  if (unit === 'per_million_characters' && nano > 0n && nano < NANO / 10n) {
-    const million = formatDollars(nano * 1_000n);
-    addFault('looks like the price of a thousand characters', `if it is, write ${million}`);
-  }
-  if (!unit.endsWith('_per_million') || nano === 0n) return;
+/** A mistake that a price beyond a bound looks like, and the price that is then meant. */
+interface Slip {
+  above?: bigint;
+  below?: bigint;
+  like: string;
+  hint: (nano: bigint) => string;
+}
+
+const ifSo = (meant: (nano: bigint) => bigint) => (nano: bigint) =>
+  `if so write ${formatDollars(meant(nano))}; else leave it`;
+
+/** The first slip that fits a price counts. */
+const SLIPS: Readonly<Record<string, readonly Slip[]>> = {
+  per_image: [
+    { above: 2n * NANO, like: 'dollars look like cents', hint: ifSo((nano) => nano / 100n) },
+    {
+      below: NANO / 2_000n,
+      like: 'dollars are less than an image costs anywhere',
+      hint: () => 'write the dollars for one image, such as 0.04',
+    },
+  ],
+  per_video_second: [
+    { above: 10n * NANO, like: 'dollars look like cents', hint: ifSo((nano) => nano / 100n) },
+    {
+      above: NANO,
+      like: 'dollars look like the price of a whole video',
+      hint: (nano) => `if so write that of a second: ${formatDollars(nano / 8n)} for 8 seconds`,
+    },
+  ],
+  per_audio_minute: [
+    { above: 5n * NANO, like: 'dollars look like cents', hint: ifSo((nano) => nano / 100n) },
+    {
+      above: NANO / 5n,
+      like: 'dollars look like the price of an hour',
+      hint: ifSo((nano) => nano / 60n),
+    },
+    {
+      below: (3n * NANO) / 10_000n,
+      like: 'dollars look like the price of a second',
+      hint: ifSo((nano) => nano * 60n),
+    },
+  ],
+  per_million_characters: [
+    { above: DEAREST_NANO, like: 'dollars look like cents', hint: ifSo((nano) => nano / 100n) },
+    {
+      below: CHEAPEST_NANO,
+      like: 'looks like the price of one character',
+      hint: ifSo((nano) => nano * 1_000_000n),
+    },
+    {
+      below: NANO / 10n,
+      like: 'looks like the price of a thousand characters',
+      hint: ifSo((nano) => nano * 1_000n),
+    },
+  ],
+};
+
+/**
+ * Warns of a price that looks like that of another unit, or like one in cents. Returns whether it
+ * does.
+ */
+export function checkMagnitude(source: Source, place: string, unit: string, nano: bigint): boolean {
+  if (nano === 0n) return false;
+  const slip = unit.endsWith('_per_million')
+    ? tokenSlip(nano)
+    : SLIPS[unit]?.find(({ above = nano, below = nano }) => nano > above || nano < below);
+  if (!slip) return false;
+  source.fault(place, {
+    code: 'price_magnitude',
+    message: `${unit}: ${source.word(place)} ${slip.like}`,
+    hint: slip.hint(nano),
+    severity: 'warning',
+  });
+  return true;
+}
+
+function tokenSlip(nano: bigint): Slip | undefined {
   if (nano < CHEAPEST_NANO) {
     const [one, thousand] = [nano * 1_000_000n, nano * 1_000n].map(formatDollars);
     const hint = `if it is that of one token write ${one}, if of a thousand ${thousand}`;
-    addFault('for a million tokens looks like the price of one', hint);
-  } else if (nano > DEAREST_NANO) {
-    const like = 'for a million tokens looks like a thousand times what is meant';
-    addFault(like, 'prices are in dollars for a million tokens');
+    return { like: 'for a million tokens looks like the price of one', hint: () => hint };
   }
+  if (nano <= DEAREST_NANO) return undefined;
+  const like = 'for a million tokens looks like a thousand times what is meant';
+  return { like, hint: () => 'prices are in dollars for a million tokens' };
 }

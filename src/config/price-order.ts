@@ -49,7 +49,7 @@ function imageKind(source: Source, at: string, kind: string, nano: bigint): Kind
   const quality = parts.find((part) => !part.includes('x')) ?? '';
   const [width = 0, height = 0] = size.split('x').map(Number);
   const rank = QUALITIES[quality] ?? 0;
-  const place = placeOf(source, at, parts);
+  const place = placeOfKind(source, at, kind);
   return { place, word: parts.join(' '), nano, rank, more: width * height, same: size };
 }
 
@@ -59,11 +59,12 @@ function videoKind(source: Source, at: string, kind: string, nano: bigint): Kind
   const rank = RESOLUTIONS.indexOf(resolution);
   const more = sound === 'audio' ? 1 : 0;
   const word = `${resolution} with${more === 1 ? '' : 'out'} sound`;
-  return { place: placeOf(source, at, parts), word, nano, rank, more, same: sound };
+  return { place: placeOfKind(source, at, kind), word, nano, rank, more, same: sound };
 }
 
-/** A price for all kinds of a block stands at that block. */
-function placeOf(source: Source, at: string, parts: readonly string[]): string {
+/** The place of the price of a kind: of `720p/silent` that of `720p`, if it stands for both. */
+export function placeOfKind(source: Source, at: string, kind: string): string {
+  const parts = kind.split('/');
   const places = parts.map((_, i) => at + join(...parts.slice(0, i + 1)));
   return places.findLast((place) => source.has(place)) ?? at;
 }

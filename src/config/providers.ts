@@ -188,8 +188,19 @@ function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: M
 /** No model answers sooner; a shorter time is most likely one of seconds in milliseconds. */
 const SHORTEST_MS = { first_byte_ms: 500, idle_ms: 500, total_ms: 1_000 };
 
-/** Warns of a timeout that ends every call. */
+/** A longer time for a connection is most likely one of seconds in minutes. */
+const LONGEST_CONNECT_MS = 120_000;
+
+/** Warns of a timeout that ends every call, and of one that lets a dead host hold each call. */
 function checkShort(source: Source, pointer: string, timeouts: Timeouts): void {
+  const connect = `${pointer}/connect`;
+  if (source.has(connect) && timeouts.connect_ms > LONGEST_CONNECT_MS) {
+    const time = source.word(connect);
+    const message = `timeout.connect: a host that is away holds each call for ${time}`;
+    const hint = 'write 5s, so that the next upstream is tried soon';
+    const wrong = { code: 'long_timeout', message, hint, severity: 'warning' } as const;
+    source.fault(connect, wrong);
+  }
   for (const phase of ['first_byte', 'idle', 'total'] as const) {
     const place = `${pointer}/${phase}`;
     if (!source.has(place) || source.invalid_pointers.has(place)) continue;

@@ -103,9 +103,13 @@ export function readSettings(
 }
 
 function checkJournal(source: Source, written: string | undefined): void {
-  if (written === undefined || !/^[a-z]{3,}:/i.test(written) || source.hides('/journal')) return;
+  if (written === undefined || source.hides('/journal')) return;
+  if (!written.startsWith('~') && !/^[a-z]\w+:/i.test(written)) return;
   const message = `journal: ${source.word('/journal')} is no folder on a local disk`;
-  source.fault('/journal', { code: 'wrong_value', message, hint: 'such as data/journal' });
+  const path = `such as /home/USER${written.slice(1)}`;
+  const home = `~ is not replaced by a home folder: write the whole path, ${path}`;
+  const hint = written.startsWith('~') ? home : 'write the path of a folder, such as data/journal';
+  source.fault('/journal', { code: 'wrong_value', message, hint });
 }
 
 /** The folder of the journal. Its default is beside the SQLite file, on a disk that is kept. */

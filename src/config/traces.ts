@@ -20,10 +20,11 @@ export function readTraces(
 /** Warns of the port for gRPC, and of a collector's address without the path of its spans. */
 function checkCollector(source: Source, url: string): void {
   const { port, pathname } = new URL(url);
-  if ((port !== '4317' && pathname !== '/') || source.hides('/traces/otlp')) return;
+  const isShort = /^(?:\/[\w.-]+)*\/(?:otel|otlp|v1)?$/.test(pathname);
+  if ((port !== '4317' && !isShort) || source.hides('/traces/otlp')) return;
   const right = new URL(url);
   if (port === '4317') right.port = '4318';
-  if (pathname === '/') right.pathname = '/v1/traces';
+  if (isShort) right.pathname = `${pathname.replace(/\/(?:v1)?$/, '')}/v1/traces`;
   const why = port === '4317' ? 'port 4317 speaks gRPC' : 'collectors take spans at /v1/traces';
   const message = `traces.otlp: ${source.word('/traces/otlp')} takes no spans over HTTP: ${why}`;
   const hint = `did you mean "${right.href}"?`;

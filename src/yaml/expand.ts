@@ -115,7 +115,8 @@ function formHint(body: string): string {
   const path = /^@?((?:\.{0,2}|~)\/\S+)$/.exec(body)?.[1];
   if (path !== undefined) return `write \${file:${path}}`;
   if (name === undefined) return `write \${${variableName(body) ?? 'NAME'}}`;
-  const isDefault = mark === '-' || mark === ':';
+  if (/^[A-Z][A-Z0-9]*(?:-[A-Z][A-Z0-9]*)+$/.test(body)) return `write \${${variableName(body)}}`;
+  const isDefault = mark !== undefined && /^:?[-=]?$/.test(mark);
   return isDefault && !SECRET.test(name)
     ? `write \${${name}:-${default_value}}`
     : `write \${${name}}`;

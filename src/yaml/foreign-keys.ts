@@ -87,6 +87,7 @@ const PROVIDER: Readonly<Record<string, ForeignHint>> = {
   network_config: 'write timeout: { total: 60s }',
 };
 
+const ACCESS = 'a key may be for some models only: tollgate key create ACCOUNT --model ID';
 const NO_PROMPT = 'no key adds a prompt; a stage of your own can: see docs/stages.md';
 
 const MODEL: Readonly<Record<string, ForeignHint>> = {
@@ -114,12 +115,26 @@ const MODEL: Readonly<Record<string, ForeignHint>> = {
   rate_limit: BY_MINUTE,
   retries: RETRIES,
   timeout: 'each provider has it: providers: { NAME: { timeout: { total: 60s } } }',
+  tags: 'there are none: a comment begins with #',
+  metadata: 'there is none: a comment begins with #',
+  hidden: ACCESS,
+  visible: ACCESS,
+  access: ACCESS,
+  teams: ACCESS,
+  allowed_keys: ACCESS,
+  cache: 'answers are not cached: remove it',
+  cooldown: RETRIES,
+  cooldown_time: RETRIES,
+  max_parallel_requests: BY_MINUTE,
+  guardrails: 'stages check requests: endpoints: { "*": { after: { validate: [mask] } } }',
+  response_format:
+    'clients send it, and an upstream may set it: upstreams: [{ provider: NAME, set: { ... } }]',
   system_prompt: NO_PROMPT,
   system: NO_PROMPT,
   prompt: NO_PROMPT,
   instructions: NO_PROMPT,
-  group: 'a key may be for some models only: tollgate key create ACCOUNT --model ID',
-  groups: 'a key may be for some models only: tollgate key create ACCOUNT --model ID',
+  group: ACCESS,
+  groups: ACCESS,
   temperature: 'an upstream sets it: upstreams: [{ provider: NAME, set: { temperature: VALUE } }]',
   endpoints: 'those stand at the top, and serve each model with the capability of their route',
   max_budget: BUDGET,
@@ -136,6 +151,7 @@ const UPSTREAM: Readonly<Record<string, ForeignHint>> = {
   name: 'write provider: NAME, and model: ID',
   id: 'write model: ID',
   deployment: 'write model: DEPLOYMENT',
+  models: { list: 'an upstream has one model: write an entry for each, with model: ID' },
   ...RATES,
   enabled: COMMENT_OUT,
   temperature: 'write set: { temperature: VALUE }',
@@ -225,6 +241,7 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>>
     path: 'the log goes to standard error: the service manager or a shell puts it into a file',
     output: 'the log goes to standard error: the service manager or a shell puts it into a file',
   },
+  FirstStart: { key: 'the gateway makes the key, and prints it once: remove this' },
   RequestsBlock: { retention: 'write keep: 30d', ttl: 'write keep: 30d' },
   TracesBlock: {
     endpoint: 'write otlp: VALUE',

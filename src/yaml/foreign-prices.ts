@@ -48,10 +48,19 @@ const KINDS: readonly [words: readonly string[], ours: string][] = [
 const THOUSAND = ['1k', '1000', 'k', 'thousand'];
 const MILLION = ['1m', 'm', 'mtok', 'mtoken', 'mtokens', 'million', 'mio'];
 
+/** Classes of tokens that have no price of their own. */
+const OTHER_CLASSES: readonly [form: RegExp, hint: string][] = [
+  [/batch_|_batch|flex_|priority_/, 'all calls have one price: remove this'],
+  [/reasoning_|thinking_/, 'reasoning is charged as output: remove this'],
+  [/_above|_over|long_/, 'one price holds for all lengths: let it cover long prompts, remove this'],
+];
+
 /** The hint for a price in the unit of another program; undefined for any other key. */
 export function foreignPriceHint(key: string): string | undefined {
   if (KINDS.some(([, ours]) => ours === key)) return undefined;
   const words = key.split('_');
+  const other = OTHER_CLASSES.find(([form]) => form.test(key));
+  if (other) return other[1];
   const has = (...any: readonly string[]): boolean => any.some((word) => words.includes(word));
   const [, kind] = KINDS.find(([all]) => all.every((word) => words.includes(word))) ?? [];
   if (kind === undefined || !has('cost', 'price', 'per')) return undefined;

@@ -22,7 +22,7 @@ export function textInBlock(text: string, part: Part, schema: unknown): string |
     return isForm ? new RegExp(pattern).test(text) : [words].flat().includes(text);
   });
   const key = needed.length === 1 ? needed[0] : fitting;
-  const [, provider, model] = /^([\w-]+)\/(\S+)$/.exec(text) ?? [];
+  const [, provider, model] = /^([\w-]+)[/:](\S+)$/.exec(text) ?? [];
   if (key === 'provider' && model !== undefined) return `write ${flow({ provider, model })}`;
   return key === undefined ? undefined : `write { ${key}: ${flow(text)} }`;
 }
@@ -47,6 +47,8 @@ export function textInList(
     return `a dash needs a space behind it: write "- ${first}"`;
   }
   const between = items['pattern'] === undefined ? /[,;\s]+/ : /\s*[,;]\s*/;
+  const isStar = new RegExp(String(items['pattern'])).test('*');
+  if (text === '*' && !isStar) return 'name each one: * stands for nothing here';
   if (EVERYBODY.test(text) && new RegExp(String(items['pattern'])).test('*')) return "write ['*']";
   const words = text.split(between).filter(Boolean);
   if (!isBlock) return `write ${flow(words)}`;
@@ -88,6 +90,8 @@ function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): 
   const [inner] = values;
   const isInner = values.length === 1 && Array.isArray(inner) && !wants(items, 'object');
   if (isInner) return `write ${flow(inner)}`;
+  const named = upstreamsOf(data, items);
+  if (named !== undefined) return `write ${named}`;
   const isWords = wants(items, 'string') || Array.isArray(items['enum']);
   const [[key, value] = ['', undefined]] = Object.entries(data);
   const isShort = typeof value === 'string' && value.length <= 40 && !/key|secret/.test(key);
@@ -98,7 +102,21 @@ function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): 
   return `write ${flow(Object.keys(data).filter((key) => data[key] === true))}`;
 }
 
+/** A list of upstreams for a block of models by their providers. */
+function upstreamsOf(data: Part, items: Part): string | undefined {
+  const { properties } = items;
+  if (!isRecord(properties) || !Object.hasOwn(properties, 'provider')) return undefined;
+  const entries = Object.entries(data);
+  const isNames = entries.every(
+    ([key, value]) => typeof value === 'string' && !Object.hasOwn(properties, key),
+  );
+  if (!isNames || entries.length === 0) return undefined;
+  return flow(entries.map(([provider, model]) => ({ provider, model })));
+}
+
 function listInScalar(data: readonly unknown[]): string {
+  const numbers = data.filter((one) => typeof one === 'number');
+  if (data.length > 1 && numbers.length === data.length) return `write ${Math.max(...numbers)}`;
   const more = 'only one value can stand here: another one needs an entry of its own';
   return data.length === 1 ? 'remove the brackets' : more;
 }

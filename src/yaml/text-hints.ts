@@ -22,6 +22,9 @@ export function wordHint(text: string, { enum: listed, pattern }: Part): string 
   if (parts.length > 1 && parts.every((part) => words.includes(part))) {
     return `these are ${parts.length} entries: write ${parts.join(', ')}`;
   }
+  if (words.includes('list') && /^list\s*[*+x\d]/i.test(text)) {
+    return 'nothing is added to list prices: write the prices that you charge';
+  }
   const near = nearestWord(text, words);
   if (near !== undefined) return `did you mean ${quote(near)}?`;
   if (words.includes('free') && /^(?:0(?:\.0+)?|none|no|false)$/i.test(text)) return 'write free';
@@ -91,10 +94,18 @@ export function tidied(text: string, part: Part): string | undefined {
   const texts = [`@${text}`, text.replace(/^\*/, ''), hostLabel(text), writtenDate(text)];
   let meant = texts.find((one) => one !== text && form.test(one));
   if (meant !== undefined) return meant;
-  if (form.test('1s') && !form.test('x'))
-    meant = meantDuration(text, unit === 'd' || unit === 'h' ? unit : 's');
-  else if (form.test('1kb') && !form.test('x')) meant = meantSize(text, unit ?? 'mb');
+  if (form.test('1s') && !form.test('x')) {
+    const isSeconds = isLongUnit(unit) && Number(text) >= SECONDS;
+    meant = isSeconds ? `${text}s` : meantDuration(text, isLongUnit(unit) ? unit : 's');
+  } else if (form.test('1kb') && !form.test('x')) meant = meantSize(text, unit ?? 'mb');
   return meant !== undefined && form.test(meant) ? meant : undefined;
+}
+
+/** As many hours or days are most likely seconds. */
+const SECONDS = 600;
+
+function isLongUnit(unit: string | undefined): unit is 'd' | 'h' {
+  return unit === 'd' || unit === 'h';
 }
 
 /** The first label of the host of a URL: the name of a resource there. */

@@ -160,7 +160,9 @@ function scalarHint(text: string, scalar: Scalar): string | undefined {
   }
   const tidy = tidied(text, part);
   if (tidy !== undefined) return `did you mean ${quote(tidy)}?`;
-  if (wants(part, 'object')) return textInBlock(text, part, schema);
+  if (wants(part, 'object') && typeof error.data !== 'boolean') {
+    return textInBlock(text, part, schema);
+  }
   if (wants(part, 'array')) return textInList(text, error.data, part, schema);
   const standard = part['default'] ?? (error.data === true ? exampleOf(part, schema) : undefined);
   if (typeof error.data === 'boolean' && typeof standard === 'string') {
