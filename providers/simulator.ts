@@ -65,14 +65,20 @@ export async function answer(
   if (url.pathname === '/embeddings') return answerEmbeddings(body, fail === 'cut');
   const delay_ms = numberIn(settings, 'first_token_ms') ?? 0;
   if (delay_ms > 0) await wait(delay_ms, undefined, { signal });
-  const talk: Talk = { body, completions: complete(body), settings, signal, isCut: fail === 'cut' };
+  const call: SimulatedCall = {
+    body,
+    completions: complete(body),
+    settings,
+    signal,
+    isCut: fail === 'cut',
+  };
   return body['stream'] === true
-    ? respond(200, 'text/event-stream', stream(talk))
-    : respond(200, 'application/json', whole(talk));
+    ? respond(200, 'text/event-stream', stream(call))
+    : respond(200, 'application/json', whole(call));
 }
 
 /** Everything about one call that its answer is made from. */
-interface Talk {
+interface SimulatedCall {
   body: Fields;
   completions: Completion[];
   settings: Settings;
@@ -80,9 +86,9 @@ interface Talk {
   isCut: boolean;
 }
 
-async function* whole(talk: Talk): AsyncGenerator<Uint8Array> {
-  const { completions, isCut } = talk;
-  for (const _ of completions.flatMap(({ tokens }) => tokens)) await pause(talk);
+async function* whole(call: SimulatedCall): AsyncGenerator<Uint8Array> {
+  const { completions, isCut } = call;
+  for (const _ of completions.flatMap(({ tokens }) => tokens)) await pause(call);
   const choices = completions.map(({ tokens, call, finish }, index) => ({
     index,
     message: {
@@ -93,15 +99,15 @@ async function* whole(talk: Talk): AsyncGenerator<Uint8Array> {
     logprobs: null,
     finish_reason: finish,
   }));
-  const document = { ...heading(talk, 'chat.completion'), choices, usage: usage(talk) };
+  const document = { ...heading(call, 'chat.completion'), choices, usage: usage(call) };
   const text = JSON.stringify(document);
   yield Buffer.from(isCut ? text.slice(0, text.length / 2) : text);
   if (isCut) throw new Error('The drill cut the answer.');
 }
 
-async function* stream(talk: Talk): AsyncGenerator<Uint8Array> {
-  const { body, completions, isCut } = talk;
-  const head = heading(talk, 'chat.completion.chunk');
+async function* stream(call: SimulatedCall): AsyncGenerator<Uint8Array> {
+  const { body, completions, isCut } = call;
+  const head = heading(call, 'chat.completion.chunk');
   const writeDelta = (index: number, delta: Fields, finish_reason: string | null = null): Buffer =>
     event({ ...head, choices: [{ index, delta, logprobs: null, finish_reason }] });
   for (const index of completions.keys())
@@ -111,13 +117,13 @@ async function* stream(talk: Talk): AsyncGenerator<Uint8Array> {
     if (isCut && at >= longest / 2) throw new Error('The drill cut the stream.');
     for (const [index, completion] of completions.entries()) {
       if (at >= completion.tokens.length) continue;
-      await pause(talk);
+      await pause(call);
       yield writeDelta(index, deltaOf(completion, at));
     }
   }
   for (const [index, { finish }] of completions.entries()) yield writeDelta(index, {}, finish);
   if (isRecord(body['stream_options']) && body['stream_options']['include_usage'] === true) {
-    yield event({ ...head, choices: [], usage: usage(talk) });
+    yield event({ ...head, choices: [], usage: usage(call) });
   }
   yield Buffer.from('data: [DONE]\n\n');
 }
@@ -133,20 +139,20 @@ function deltaOf({ tokens, call }: Completion, at: number): Fields {
   return { tool_calls: [fragment] };
 }
 
-function heading({ body }: Talk, object: string): Fields {
+function heading({ body }: SimulatedCall, object: string): Fields {
   const id = hash(JSON.stringify(body)).toString(16).padStart(8, '0');
   const created = Math.floor(Date.now() / 1_000);
   return { id: `chatcmpl-${id}`, object, created, model: body['model'] };
 }
 
-function usage({ body, completions }: Talk): Fields {
+function usage({ body, completions }: SimulatedCall): Fields {
   const prompt_tokens = promptTokens(body);
   const completion_tokens = completions.flatMap(({ tokens }) => tokens).length;
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
 /** The time that one token takes. */
-async function pause({ settings, signal }: Talk): Promise<void> {
+async function pause({ settings, signal }: SimulatedCall): Promise<void> {
   const pace = numberIn(settings, 'tokens_per_second') ?? 0;
   if (pace > 0) await wait(1_000 / pace, undefined, { signal });
 }

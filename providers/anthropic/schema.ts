@@ -25,25 +25,25 @@ const MAX_OPTIONAL = 24;
  * recursive schemas, too many optional properties.
  */
 export function strictSchema(schema: unknown): Record<string, unknown> | undefined {
-  const reading: Reading = { optional: 0, isOpen: false };
+  const state: SchemaState = { optional: 0, isOpen: false };
   if (!isRecord(schema) || isRecursive(schema, schema, new Set(), new Set())) return undefined;
-  const held = strictPart(schema, reading);
-  return reading.isOpen || reading.optional > MAX_OPTIONAL ? undefined : held;
+  const held = strictPart(schema, state);
+  return state.isOpen || state.optional > MAX_OPTIONAL ? undefined : held;
 }
 
-interface Reading {
+interface SchemaState {
   optional: number;
   isOpen: boolean;
 }
 
-function strictPart(schema: Schema, reading: Reading): Record<string, unknown> {
+function strictPart(schema: Schema, state: SchemaState): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   const described: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(schema)) {
     if (KEPT.has(name)) result[name] = value;
-    else if (!keepPart(result, name, value, reading)) described[name] = value;
+    else if (!keepPart(result, name, value, state)) described[name] = value;
   }
-  if (isObject(schema)) closeObject(result, schema, reading);
+  if (isObject(schema)) closeObject(result, schema, state);
   delete described['$schema'];
   delete described['additionalProperties'];
   if (Object.keys(described).length > 0) {
@@ -58,7 +58,7 @@ function keepPart(
   result: Record<string, unknown>,
   name: string,
   value: unknown,
-  reading: Reading,
+  state: SchemaState,
 ): boolean {
   switch (name) {
     case 'properties':
@@ -66,17 +66,17 @@ function keepPart(
     case 'definitions':
       if (!isRecord(value)) return false;
       result[name] = Object.fromEntries(
-        Object.entries(value).map(([key, part]) => [key, strictChild(part, reading)]),
+        Object.entries(value).map(([key, part]) => [key, strictChild(part, state)]),
       );
       return true;
     case 'items':
-      result[name] = strictChild(value, reading);
+      result[name] = strictChild(value, state);
       return true;
     case 'anyOf':
     case 'allOf':
     case 'oneOf':
       if (!Array.isArray(value)) return false;
-      result[name === 'oneOf' ? 'anyOf' : name] = value.map((part) => strictChild(part, reading));
+      result[name === 'oneOf' ? 'anyOf' : name] = value.map((part) => strictChild(part, state));
       return true;
     case 'format':
       if (!FORMATS.has(String(value))) return false;
@@ -91,21 +91,21 @@ function keepPart(
   }
 }
 
-function strictChild(part: unknown, reading: Reading): unknown {
-  return isRecord(part) ? strictPart(part, reading) : part;
+function strictChild(part: unknown, state: SchemaState): unknown {
+  return isRecord(part) ? strictPart(part, state) : part;
 }
 
 function isObject({ type, properties }: Schema): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || !!properties;
 }
 
-function closeObject(result: Record<string, unknown>, schema: Schema, reading: Reading): void {
+function closeObject(result: Record<string, unknown>, schema: Schema, state: SchemaState): void {
   const { properties, required, additionalProperties: more, patternProperties } = schema;
   const names = isRecord(properties) ? Object.keys(properties) : [];
   const needed = new Set(Array.isArray(required) ? required : []);
-  reading.optional += names.filter((name) => !needed.has(name)).length;
-  reading.isOpen ||= more === true || isRecord(more) || patternProperties !== undefined;
-  reading.isOpen ||= names.length === 0 && more !== false;
+  state.optional += names.filter((name) => !needed.has(name)).length;
+  state.isOpen ||= more === true || isRecord(more) || patternProperties !== undefined;
+  state.isOpen ||= names.length === 0 && more !== false;
   result['additionalProperties'] = false;
 }
 

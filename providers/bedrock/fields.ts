@@ -83,15 +83,15 @@ const CONVERSE: ReadonlySet<string> = new Set([
 ]);
 
 /** The fields that this codec does not translate. */
-export interface Rest {
+export interface OtherFields {
   /** Members of the request itself. */
   converse: Record<string, unknown>;
   /** For the model, which Converse does not look at. */
   additional: Record<string, unknown>;
 }
 
-export function restOf(fields: Fields, ignored: Set<string>): Rest {
-  const rest: Rest = { converse: {}, additional: {} };
+export function otherFieldsOf(fields: Fields, ignored: Set<string>): OtherFields {
+  const rest: OtherFields = { converse: {}, additional: {} };
   for (const [name, value] of Object.entries(fields)) {
     if (SAID.has(name)) continue;
     const idle = NO_EQUAL.get(name);

@@ -17,7 +17,7 @@ export interface Conversation {
   messages: Turn[];
 }
 
-interface Reading {
+interface MessageContext {
   target: Target;
   /** Whether the request has tools: without them, blocks of calls and results are an error. */
   hasTools: boolean;
@@ -39,11 +39,11 @@ export function conversationOf(
   target: Target,
   hasTools: boolean,
 ): Conversation {
-  const reading: Reading = { target, hasTools, names: new DocumentNames() };
+  const context: MessageContext = { target, hasTools, names: new DocumentNames() };
   const system: Block[] = [];
   const turns: Turn[] = [];
   for (const [index, message] of messages.entries()) {
-    const blocks = blocksOf(message, `messages[${index}]`, reading);
+    const blocks = blocksOf(message, `messages[${index}]`, context);
     if (message.name !== undefined) target.ignored.add('messages[].name');
     // Without anything before it, a mark would stand alone.
     if (blocks.length > 0) blocks.push(...cachePoints(message, target, 'messages'));
@@ -85,8 +85,8 @@ function trimmed(content: readonly Block[]): Block[] {
   );
 }
 
-function blocksOf(message: ChatMessage, at: string, reading: Reading): Block[] {
-  const blocks = contentBlocks(message.content, at, reading);
+function blocksOf(message: ChatMessage, at: string, context: MessageContext): Block[] {
+  const blocks = contentBlocks(message.content, at, context);
   switch (message.role) {
     case 'system':
     case 'developer':
@@ -100,26 +100,30 @@ function blocksOf(message: ChatMessage, at: string, reading: Reading): Block[] {
       return [
         ...reasoningBlocks(message.reasoning_details),
         ...blocks,
-        ...(message.tool_calls ?? []).map((call) => callBlock(call, reading)),
+        ...(message.tool_calls ?? []).map((call) => callBlock(call, context)),
       ];
     case 'tool':
-      return resultBlocks(message, blocks, reading);
+      return resultBlocks(message, blocks, context);
   }
 }
 
-function contentBlocks(content: ChatMessage['content'], at: string, reading: Reading): Block[] {
+function contentBlocks(
+  content: ChatMessage['content'],
+  at: string,
+  context: MessageContext,
+): Block[] {
   if (typeof content === 'string') return textBlocks(content);
   return (content ?? []).flatMap((part, index) => {
-    const blocks = partBlocks(part, `${at}.content[${index}]`, reading);
+    const blocks = partBlocks(part, `${at}.content[${index}]`, context);
     return blocks.length === 0 || part.type === 'input_audio'
       ? blocks
-      : [...blocks, ...cachePoints(part, reading.target, 'messages')];
+      : [...blocks, ...cachePoints(part, context.target, 'messages')];
   });
 }
 
 function callBlock(
   { id, function: called }: NonNullable<ChatMessage['tool_calls']>[number],
-  { hasTools }: Reading,
+  { hasTools }: MessageContext,
 ): Block {
   const { name, arguments: args } = called;
   if (!hasTools) return { text: `I called the tool ${name} with ${args || '{}'}.` };
@@ -129,7 +133,7 @@ function callBlock(
 function resultBlocks(
   { tool_call_id = '' }: ChatMessage,
   blocks: Block[],
-  { hasTools }: Reading,
+  { hasTools }: MessageContext,
 ): Block[] {
   const marks = blocks.filter((block) => 'cachePoint' in block).slice(-1);
   const visible = blocks.filter((block) => !('cachePoint' in block));

@@ -6,7 +6,7 @@ import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/is-record.js';
 import type { Block } from './content.js';
 import { unsupported } from './errors.js';
-import { fieldsOf, merged, restOf, type Fields } from './fields.js';
+import { fieldsOf, merged, otherFieldsOf, type Fields } from './fields.js';
 import { conversationOf, type Turn } from './messages.js';
 import { targetOf, type Target } from './model.js';
 import { isThinking, reasoningOf, type Reasoning } from './reasoning.js';
@@ -29,7 +29,7 @@ export function encode(call: ChatCall, upstream: Upstream): Encoded {
     messages: conversation.messages,
     target,
   });
-  const rest = restOf(fields, target.ignored);
+  const rest = otherFieldsOf(fields, target.ignored);
   // An operator may have set a member of Converse.
   const modelFields = merged(reasoning, recordOf(rest.converse['additionalModelRequestFields']));
   const sampling = samplingOf(fields, isThinking(modelFields), target);

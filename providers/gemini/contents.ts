@@ -27,7 +27,7 @@ interface KnownCall {
   order: number;
 }
 
-interface Reading {
+interface ConversationState {
   model: string;
   contents: Content[];
   calls: Map<string, KnownCall>;
@@ -45,23 +45,23 @@ export function conversationOf(
   model: string,
   ignored: Set<string>,
 ): Fields {
-  const reading: Reading = { model, contents: [], calls: new Map(), count: 0, ignored };
+  const state: ConversationState = { model, contents: [], calls: new Map(), count: 0, ignored };
   const system: Fields[] = [];
   let results: { order: number; parts: Fields[] }[] = [];
   messages.forEach((message, i) => {
     noteIgnored(message, ignored);
     const place = { at: `messages[${i}]`, ignored };
-    if (message.role === 'tool') return void results.push(resultOf(message, place, reading));
-    addResults(results, reading.contents);
+    if (message.role === 'tool') return void results.push(resultOf(message, place, state));
+    addResults(results, state.contents);
     results = [];
-    if (message.role === 'user') add('user', partsOf(message.content, place), reading.contents);
+    if (message.role === 'user') add('user', partsOf(message.content, place), state.contents);
     else if (message.role === 'assistant')
-      add('model', turnOf(message, place, reading), reading.contents);
+      add('model', turnOf(message, place, state), state.contents);
     else system.push(...systemParts(message, place));
   });
-  addResults(results, reading.contents);
-  if (reading.contents.length > 0) {
-    const { contents } = reading;
+  addResults(results, state.contents);
+  if (state.contents.length > 0) {
+    const { contents } = state;
     return system.length > 0 ? { contents, systemInstruction: { parts: system } } : { contents };
   }
   // A prompt that is instructions alone: the upstream wants a turn to answer.
@@ -104,12 +104,12 @@ function systemParts({ content }: ChatMessage, place: Place): Fields[] {
   throw unsupported(`${param}: instructions to this model are text alone.`, param);
 }
 
-function turnOf(message: ChatMessage, place: Place, reading: Reading): Fields[] {
+function turnOf(message: ChatMessage, place: Place, state: ConversationState): Fields[] {
   const parts = partsOf(message.content, place);
   const signature = textSignature(message);
   const last = parts.findLast((part) => 'text' in part);
   if (last && signature !== undefined) last['thoughtSignature'] = signature;
-  return [...parts, ...callsOf(message, reading)];
+  return [...parts, ...callsOf(message, state)];
 }
 
 /** The signature that came with the text of an answer. */
@@ -124,13 +124,13 @@ function detailsIn(details: ChatMessage['reasoning_details']): Partial<Reasoning
   );
 }
 
-function callsOf(message: ChatMessage, reading: Reading): Fields[] {
+function callsOf(message: ChatMessage, state: ConversationState): Fields[] {
   const details = detailsIn(message.reasoning_details);
   const parts = (message.tool_calls ?? []).map((call): Fields => {
     const id = plainId(call.id);
     const { name } = call.function;
-    reading.calls.set(id, { name, order: reading.count });
-    reading.count += 1;
+    state.calls.set(id, { name, order: state.count });
+    state.count += 1;
     const args = argumentsObject(call.function.arguments);
     // Some clients name the call that a signature belongs to in its detail instead.
     const thoughtSignature = signatureOf(call.id) ?? details.find((one) => one.id === id)?.data;
@@ -142,7 +142,7 @@ function callsOf(message: ChatMessage, reading: Reading): Fields[] {
   // Of calls made at once the first alone is signed.
   const [first] = parts;
   const isSigned = parts.some((part) => 'thoughtSignature' in part);
-  if (first && !isSigned && isGemini3(reading.model)) first['thoughtSignature'] = SKIP_SIGNATURE;
+  if (first && !isSigned && isGemini3(state.model)) first['thoughtSignature'] = SKIP_SIGNATURE;
   return parts;
 }
 
@@ -150,7 +150,7 @@ function callsOf(message: ChatMessage, reading: Reading): Fields[] {
 function resultOf(
   message: ChatMessage,
   place: Place,
-  { calls, count, model }: Reading,
+  { calls, count, model }: ConversationState,
 ): { order: number; parts: Fields[] } {
   const id = plainId(message.tool_call_id ?? '');
   const known = calls.get(id);

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { firstStart } from '../gateway/seed.js';
+import { seedStore } from '../gateway/seed.js';
 import { Gateway } from '../gateway/gateway.js';
 import { createLog } from '../telemetry/log.js';
 import { SharedClock } from '../lib/shared-clock.js';
@@ -43,7 +43,7 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   const metrics = await measure(gateway, log);
   // With workers, the parent process prints the welcome.
   if (cluster.isPrimary) {
-    const first = await firstStart(checked.configuration, gateway.store);
+    const first = await seedStore(checked.configuration, gateway.store);
     welcome(checked.configuration, address, first, options.json);
   }
   const unfollow = followFiles(files, stamp, () =>

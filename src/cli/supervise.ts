@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Configuration } from '../core/configuration.js';
-import { firstStart, type FirstStart } from '../gateway/seed.js';
+import { seedStore, type Seeded } from '../gateway/seed.js';
 import { createLog } from '../telemetry/log.js';
 import { openStore } from '../store/open.js';
 import { serveMetrics, type MetricsServer } from '../gateway/metrics-server.js';
@@ -79,10 +79,10 @@ function replaceTheDead(configuration: Configuration): { stop(): void } {
   };
 }
 
-async function greeted(configuration: Configuration): Promise<FirstStart | undefined> {
+async function greeted(configuration: Configuration): Promise<Seeded | undefined> {
   const store = await openStore(configuration.store, { now: Date.now });
   try {
-    return await firstStart(configuration, store);
+    return await seedStore(configuration, store);
   } finally {
     await store.close();
   }

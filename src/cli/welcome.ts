@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { formatDollars } from '../lib/money.js';
 import type { Configuration } from '../core/configuration.js';
-import type { FirstStart } from '../gateway/seed.js';
+import type { Seeded } from '../gateway/seed.js';
 import { shellQuoted, shellWord } from '../lib/shell-quote.js';
 import { written, type Address } from './listen.js';
 import { pluralize, printJson, printLine, formatTime } from './print.js';
@@ -13,7 +13,7 @@ import { pluralize, printJson, printLine, formatTime } from './print.js';
 export function welcome(
   configuration: Configuration,
   address: Address,
-  first: FirstStart | undefined,
+  first: Seeded | undefined,
   json?: boolean,
 ): void {
   const url = `http://${written(address)}`;
@@ -23,7 +23,7 @@ export function welcome(
   printLine(`Tollgate is serving ${pluralize(models, 'model')} on ${url}`);
 }
 
-function shapeOf({ account, credit_nano, secret, sign_in }: FirstStart): object {
+function shapeOf({ account, credit_nano, secret, sign_in }: Seeded): object {
   return {
     account,
     credit: formatDollars(credit_nano),
@@ -33,7 +33,7 @@ function shapeOf({ account, credit_nano, secret, sign_in }: FirstStart): object 
   };
 }
 
-function greet(configuration: Configuration, url: string, first: FirstStart): void {
+function greet(configuration: Configuration, url: string, first: Seeded): void {
   const chat = [...configuration.models.values()].find(({ capabilities }) =>
     capabilities.has('chat'),
   );

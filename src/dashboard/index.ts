@@ -107,7 +107,7 @@ async function answer(
     ctx.state.account_id = caller.account_id;
     return route.answer(ctx, undefined, undefined, caller);
   }
-  const visitor = route.who === 'all' ? undefined : await visitorOf(ctx, services);
+  const visitor = route.access === 'public' ? undefined : await visitorOf(ctx, services);
   if (visitor) {
     ctx.state.account_id = visitor.session.account_id;
     known.visitor = visitor;
@@ -118,7 +118,7 @@ async function answer(
     return askToSignIn(ctx, public_url);
   }
   if (!isRead(ctx)) refuseCrossSite(ctx, new URL(public_url).origin);
-  if (route.who === 'operator') refuseNonOperators(visitor);
+  if (route.access === 'operator') refuseNonOperators(visitor);
   await route.answer(ctx, visitor);
 }
 
@@ -155,8 +155,8 @@ function askToSignIn(ctx: DashboardContext, public_url: string): void {
 }
 
 /** Whether the route needs a session. */
-function needsSession({ who }: Route): boolean {
-  return who === 'visitor' || who === 'operator';
+function needsSession({ access }: Route): boolean {
+  return access === 'session' || access === 'operator';
 }
 
 function isRead({ method }: Context): boolean {

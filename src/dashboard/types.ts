@@ -48,7 +48,7 @@ export interface Route {
    * session. `visitor` and `operator` need a session: without one the API answers 401, and a page
    * redirects to the sign-in page.
    */
-  who: 'all' | 'anyone' | 'visitor' | 'operator';
+  access: 'public' | 'optional' | 'session' | 'operator';
   /** The scope that lets a management token in; a route without it takes no token. */
   scope?: Scope;
   /** Also takes an API key, which can read the records of its own calls. */

@@ -14,7 +14,7 @@ import { AccessLog, type LogLines } from '../telemetry/access-log.js';
 import { RecordQueue } from '../telemetry/record-queue.js';
 import { RequestRecorder } from '../telemetry/request-recorder.js';
 import { ProviderHealth } from '../telemetry/provider-health.js';
-import { Memory } from '../http/memory-budget.js';
+import { MemoryBudget } from '../http/memory-budget.js';
 import { refuseMalformed } from '../http/malformed-request.js';
 import { textReader } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
@@ -79,7 +79,7 @@ export class Gateway {
   readonly #inflight: Services['inflight'] = new InFlightSet();
   readonly #polls: Services['polls'] = new Map();
   readonly #rate_limiters: Services['rate_limiters'];
-  readonly #memory = new Memory();
+  readonly #memory = new MemoryBudget();
   readonly #access_log: AccessLog;
   readonly #records: RecordQueue;
   readonly #recorder: RequestRecorder;

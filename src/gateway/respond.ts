@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.js';
 import type { Health } from './probes.js';
 import { type Context, type StageMiddleware, type State } from '../pipeline/stage.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
-import type { Room } from '../http/memory-budget.js';
+import type { RequestMemory } from '../http/memory-budget.js';
 import {
   clientDisconnected,
   finalRecord,
@@ -40,19 +40,19 @@ export function respond(
     const record = finalRecord(ctx.state, refused ?? answered(ctx));
     if (record) recorder.take(record, ctx);
     else logAccess(ctx, access_log, performance.now() - started, refused);
-    if (ctx.state.room) release(ctx.state.room, ctx);
+    if (ctx.state.memory) release(ctx.state.memory, ctx);
   };
 }
 
 /** Frees the memory of a request. That of a large answer is freed when its client has read it. */
-function release(room: Room, { req, res }: Context): void {
+function release(memory: RequestMemory, { req, res }: Context): void {
   const { socket } = req;
-  if (room.bytes <= LARGE_BYTES || res.writableFinished || res.closed || socket.destroyed) {
-    room.close();
+  if (memory.bytes <= LARGE_BYTES || res.writableFinished || res.closed || socket.destroyed) {
+    memory.close();
     return;
   }
   const close = (): void => {
-    room.close();
+    memory.close();
     res.off('close', close);
     socket.off('close', close);
   };

@@ -3,7 +3,7 @@ import type { Store } from '../store/store-types.js';
 import { GATEWAY } from '../core/actor.js';
 import { makeSignInLink, type SignInLink } from '../dashboard/sign-in/sign-in-link.js';
 
-export interface FirstStart {
+export interface Seeded {
   account: string;
   credit_nano: bigint;
   secret: string;
@@ -15,10 +15,10 @@ export interface FirstStart {
  * Creates the first account, with credit, a key and a sign-in link, if gateway.yaml has
  * `first_start` and the store has no account yet. Only the return value holds the secrets.
  */
-export async function firstStart(
+export async function seedStore(
   configuration: Configuration,
   store: Store,
-): Promise<FirstStart | undefined> {
+): Promise<Seeded | undefined> {
   const { first_start, dashboard } = configuration;
   if (!first_start || (await store.accounts({ limit: 1 })).length > 0) return undefined;
   const { account: name, credit_nano } = first_start;

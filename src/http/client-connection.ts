@@ -5,7 +5,7 @@ import {
   type LightAbortSignal,
   type InFlightRequest,
 } from '../lib/in-flight.js';
-import type { Room } from './memory-budget.js';
+import type { RequestMemory } from './memory-budget.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
 /** The client has disconnected, so no answer is needed. */
@@ -37,7 +37,7 @@ export class ClientConnection implements InFlightRequest {
   /** The account of the request; null until it is known. */
   account_id: string | null = null;
   /** Counts the bytes of an answer that is held whole in memory. */
-  room: Room | undefined;
+  memory: RequestMemory | undefined;
   readonly #stop = new LightAbortController();
   readonly #res: ServerResponse;
   readonly #on_close: () => void;

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
-import type { Room } from './memory-budget.js';
+import type { RequestMemory } from './memory-budget.js';
 
 interface LargeBodyTerms {
   limit_bytes: number;
   stall_ms: number;
-  room: Room;
+  memory: RequestMemory;
   admit: () => Promise<void>;
   /** The length that the head announces; undefined if it announces none. */
   announced: number | undefined;
@@ -20,10 +20,10 @@ interface LargeBodyTerms {
  * off, 408 for one that is too slow, 413 past the limit, 503 without memory.
  */
 export async function readLargeBody(req: IncomingMessage, terms: LargeBodyTerms): Promise<Buffer> {
-  const { announced, room, admit } = terms;
+  const { announced, memory, admit } = terms;
   if (announced !== undefined) {
     await admit();
-    room.take(announced);
+    memory.take(announced);
   }
   const reader = new BodyReader(req, terms);
   try {
@@ -67,11 +67,11 @@ class BodyReader {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    const { limit_bytes, announced, room, tooLarge } = this.terms;
+    const { limit_bytes, announced, memory, tooLarge } = this.terms;
     this.#bytes += chunk.length;
     try {
       if (this.#bytes > limit_bytes) throw tooLarge();
-      if (announced === undefined) room.take(chunk.length);
+      if (announced === undefined) memory.take(chunk.length);
       this.#chunks.push(chunk);
       if (!this.#isAdmitted && this.#bytes > LARGE_BYTES) this.#admit();
     } catch (error) {

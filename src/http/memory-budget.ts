@@ -23,7 +23,7 @@ export function shareOf(total_bytes: number): number {
 }
 
 /** Counts the memory of all bodies and answers. Each process counts for itself. */
-export class Memory {
+export class MemoryBudget {
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
 
@@ -31,12 +31,12 @@ export class Memory {
     return this.#bytes;
   }
 
-  /** A new room for one request, empty at first. */
-  room(account_id: string | undefined, total_bytes: number): Room {
-    return new Room(this, account_id ?? '', total_bytes);
+  /** The memory of a new request, empty at first. */
+  forRequest(account_id: string | undefined, total_bytes: number): RequestMemory {
+    return new RequestMemory(this, account_id ?? '', total_bytes);
   }
 
-  /** The share of an account, created at its first use. Only rooms call this. */
+  /** The share of an account, created at its first use. Only `RequestMemory` calls this. */
   shareOf(account_id: string): Share {
     let share = this.#shares.get(account_id);
     if (!share) {
@@ -46,7 +46,10 @@ export class Memory {
     return share;
   }
 
-  /** Adds bytes to a share, or removes them. Deletes an empty share. Only rooms call this. */
+  /**
+   * Adds bytes to a share, or removes them. Deletes an empty share. Only `RequestMemory` calls
+   * this.
+   */
   count(share: Share, bytes: number): void {
     this.#bytes += bytes;
     share.bytes += bytes;
@@ -55,13 +58,13 @@ export class Memory {
 }
 
 /** The memory that one request uses. It must be closed on every exit. */
-export class Room {
+export class RequestMemory {
   #bytes = 0;
   /** The part of these bytes that is for an answer that has not arrived yet. */
   #reserved = 0;
 
   constructor(
-    private readonly memory: Memory,
+    private readonly memory: MemoryBudget,
     private readonly account_id: string,
     private readonly total_bytes: number,
   ) {}

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError, OptionError } from '../core/errors.js';
 import { decode, LARGE_BYTES, countValues } from '../lib/json-text.js';
 import { readLargeBody } from './large-body.js';
-import type { Room } from './memory-budget.js';
+import type { RequestMemory } from './memory-budget.js';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { AnySchema, ValidateFunction, ErrorObject } from 'ajv/dist/2020.js';
@@ -17,7 +17,7 @@ export interface BodyTerms {
   values: number;
   /** A large body of which less than 64 kB arrive in this time is refused. */
   stall_ms: number;
-  room: Room;
+  memory: RequestMemory;
   /** Throws if the caller may not send a large body. */
   admit: () => Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Prom
   if (bytes.length <= LARGE_BYTES) return parse(bytes.toString('utf8'));
   const weighed = countValues(bytes, terms.values);
   if ('over' in weighed) throw tooComplex(weighed.over, terms.values);
-  terms.room.takeValues(weighed.values);
+  terms.memory.takeValues(weighed.values);
   const body = parse(await decode(bytes));
   // The next step takes as long as the parsing did, so other requests get a turn first.
   await nextTurn();
@@ -92,17 +92,17 @@ export function readBytes(
   checkEncoding(req, type);
   const here = arrived(req, terms.limit_bytes);
   if (!here) return readLater(req, terms);
-  terms.room.take(here.length);
+  terms.memory.take(here.length);
   return here;
 }
 
 async function readLater(req: IncomingMessage, terms: BodyTerms): Promise<Buffer> {
-  const { limit_bytes, room } = terms;
+  const { limit_bytes, memory } = terms;
   const length = req.headers['content-length'];
   const announced = length === undefined ? undefined : Number(length);
   if (announced !== undefined && announced > limit_bytes) throw tooLarge(limit_bytes);
   if (announced !== undefined && announced <= LARGE_BYTES) {
-    room.take(announced);
+    memory.take(announced);
     return readAll(req, limit_bytes);
   }
   return readLargeBody(req, { ...terms, announced, tooLarge: () => tooLarge(limit_bytes) });

@@ -4,7 +4,7 @@ import type { Configuration } from '../core/configuration.js';
 import type { UpstreamError } from '../core/upstream-error.js';
 import type { InFlightRequest, InFlightSet } from '../lib/in-flight.js';
 import type { RateLimiters } from '../lib/rate-limiter.js';
-import type { Memory } from '../http/memory-budget.js';
+import type { MemoryBudget } from '../http/memory-budget.js';
 import type { Store } from '../store/store-types.js';
 import type { Task } from '../store/tasks/task-types.js';
 import type { AccessLog } from '../telemetry/access-log.js';
@@ -43,7 +43,7 @@ export interface Services {
   health: ProviderHealth;
   rate_limiters: RateLimiters;
   /** Counts the memory of all bodies and answers. */
-  memory: Memory;
+  memory: MemoryBudget;
   /** The requests in flight, each of which can be stopped. */
   inflight: InFlightSet<InFlightRequest>;
   /** The polls in flight, by task: concurrent requests share one poll. */

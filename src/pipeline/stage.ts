@@ -4,7 +4,7 @@ import type { Hold } from '../billing/hold.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import type { GatewayError } from '../core/errors.js';
 import type { Caller, Model } from '../core/model.js';
-import type { Room } from '../http/memory-budget.js';
+import type { RequestMemory } from '../http/memory-budget.js';
 import { RequestNotes } from './request-notes.js';
 import type { Services } from './services.js';
 import type { Answer, RoutedTask, Work } from './work.js';
@@ -49,8 +49,8 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   notes?: RequestNotes;
   /** The account of the session, for requests to the dashboard. */
   account_id?: string;
-  /** The memory that it uses; see `roomOf`. */
-  room?: Room;
+  /** The memory that it uses; see `requestMemoryOf`. */
+  memory?: RequestMemory;
   /** Writes an error in the endpoint's format; absent if that is the common shape. */
   error_body?: (error: GatewayError, request_id: string) => object;
   /** Writes an error as a stream; see `RequestFormat`. */
@@ -106,9 +106,12 @@ export function fact<F extends Fact>(state: State, name: F): Facts[F] {
 /**
  * Returns the memory count of the request, which also counts for its account. `respond` closes it.
  */
-export function roomOf(state: State, { memory, configuration }: Services): Room {
-  state.room ??= memory.room(state.caller?.account_id, configuration.limits.in_flight_bytes);
-  return state.room;
+export function requestMemoryOf(state: State, { memory, configuration }: Services): RequestMemory {
+  state.memory ??= memory.forRequest(
+    state.caller?.account_id,
+    configuration.limits.in_flight_bytes,
+  );
+  return state.memory;
 }
 
 /** The shape of a stage without options: an option in gateway.yaml is a fault. */

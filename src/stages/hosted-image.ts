@@ -1,6 +1,6 @@
 import { GatewayError, OptionError } from '../core/errors.js';
 import { sniffImageType } from '../lib/image-type.js';
-import { withoutOption, roomOf, type Stage, paramsOf } from '../pipeline/stage.js';
+import { withoutOption, requestMemoryOf, type Stage, paramsOf } from '../pipeline/stage.js';
 import { COPIES } from '../http/memory-budget.js';
 
 const plain = withoutOption({ needs: [], gives: ['answer:content'] });
@@ -22,7 +22,7 @@ export const hostedImage: Stage = {
     return async (ctx, next) => {
       const kept = await store.images.image(paramsOf(ctx)['id'] ?? '');
       if (!kept) throw imageExpired();
-      roomOf(ctx.state, services).take(Math.ceil(kept.bytes.length / COPIES));
+      requestMemoryOf(ctx.state, services).take(Math.ceil(kept.bytes.length / COPIES));
       const left_seconds = Math.max(0, Math.floor((kept.due_ms - now()) / 1_000));
       ctx.body = kept.bytes;
       ctx.set({

@@ -3,7 +3,7 @@ import type { Configuration } from '../core/configuration.js';
 import { OptionError } from '../core/errors.js';
 import { headerSafe, ignoredHeader } from '../http/ignored-header.js';
 import type { Modalities, Operation } from '../pipeline/modality.js';
-import { formatOption, roomOf, type Context, type Stage } from '../pipeline/stage.js';
+import { formatOption, requestMemoryOf, type Context, type Stage } from '../pipeline/stage.js';
 
 /** Runs the operation that its option names, by calls to upstreams. */
 export function transform(modalities: Modalities): Stage {
@@ -24,7 +24,7 @@ export function transform(modalities: Modalities): Stage {
         const client = new ClientConnection(ctx.req, ctx.res, limits);
         // The body may be large, and the work replaces it.
         state.request = undefined;
-        client.room = roomOf(state, services);
+        client.memory = requestMemoryOf(state, services);
         client.account_id = state.caller?.account_id ?? null;
         client.may_retry = state.hold?.idempotency !== undefined;
         if (state.notes) state.notes.client = client;

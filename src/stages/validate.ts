@@ -11,7 +11,7 @@ import {
 } from '../http/request-body.js';
 import { admission } from '../pipeline/admission.js';
 import { type Modalities, formatOf, type RequestFormat } from '../pipeline/modality.js';
-import { formatOption, roomOf, type Stage } from '../pipeline/stage.js';
+import { formatOption, requestMemoryOf, type Stage } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 
 /**
@@ -52,9 +52,9 @@ export function validate(modalities: Modalities): Stage {
       const admits = admission(services);
       return async (ctx, next) => {
         const { state } = ctx;
-        const room = roomOf(state, services);
+        const memory = requestMemoryOf(state, services);
         const admit = (): Promise<void> => admits(state);
-        const terms = { limit_bytes, values, stall_ms, room, admit };
+        const terms = { limit_bytes, values, stall_ms, memory, admit };
         const isForm = formCheck !== undefined && isMultipart(ctx.req);
         const body = await (isForm ? readMultipartBody : readJsonBody)(ctx.req, terms);
         if (isForm) formCheck(body);

@@ -9,7 +9,7 @@ export interface BodySource {
 }
 
 /** The memory budget of an answer that is read whole. */
-export interface AnswerRoom {
+export interface AnswerMemory {
   /** Takes bytes from the budget. Throws if it has no room for them. */
   grow(bytes: number): void;
 }
@@ -44,7 +44,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   #bytes = 0;
   #limit_bytes = AHEAD_BYTES;
   #max_bytes = AHEAD_BYTES;
-  #room: AnswerRoom | undefined;
+  #memory: AnswerMemory | undefined;
   #reader: Reader | undefined;
   #consumer: PacketConsumer | undefined;
   #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
@@ -148,7 +148,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   /** The whole body, without the cost of iterating. Rejects with `UpstreamError` past the limit. */
-  readAll(limit_bytes: number, room?: AnswerRoom): Promise<Buffer> {
+  readAll(limit_bytes: number, memory?: AnswerMemory): Promise<Buffer> {
     if (this.#bytes > limit_bytes) {
       void this.return();
       return Promise.reject(new AnswerTooLarge(limit_bytes));
@@ -156,8 +156,8 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     if (this.#state === 'failed') return this.#fail();
     if (this.#state !== 'open') return Promise.resolve(this.#take());
     this.#max_bytes = limit_bytes;
-    this.#room = room;
-    if (!room) this.#limit_bytes = limit_bytes;
+    this.#memory = memory;
+    if (!memory) this.#limit_bytes = limit_bytes;
     return new Promise((resolve, reject) => {
       this.#whole = { resolve, reject };
       this.#source.resume();
@@ -169,7 +169,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     const [bytes, max] = [this.#bytes, this.#max_bytes];
     if (bytes > max) throw new AnswerTooLarge(max);
     const wider = Math.min(max, 2 * bytes);
-    this.#room?.grow(wider - this.#limit_bytes);
+    this.#memory?.grow(wider - this.#limit_bytes);
     this.#limit_bytes = wider;
   }
 

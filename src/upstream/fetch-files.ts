@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { LightAbortController, type LightAbortSignal } from '../lib/in-flight.js';
-import { AnswerTooLarge, type AnswerRoom } from './answer-body.js';
+import { AnswerTooLarge, type AnswerMemory } from './answer-body.js';
 import type { Network } from './network-types.js';
 import { readBytes, skipBody } from './upstream-request.js';
 import { followRedirects } from './redirects.js';
@@ -36,7 +36,7 @@ export async function fetchFiles(
   urls: readonly string[],
   limits: FetchLimits,
   network: Network,
-  { signal, room }: CallScope,
+  { signal, memory }: CallScope,
 ): Promise<Map<string, Buffer>> {
   const stop = new LightAbortController();
   const onAbort = { handleEvent: () => stop.abort(signal.reason) };
@@ -49,7 +49,7 @@ export async function fetchFiles(
   try {
     await Promise.all(
       urls.map(async (url) => {
-        const file = await fetchFile(url, limits, network, stop, room);
+        const file = await fetchFile(url, limits, network, stop, memory);
         bytes += file.length;
         if (bytes > limits.fetch_bytes) throw new Unfetchable(url, tooMuch(limits));
         files.set(url, file);
@@ -70,14 +70,14 @@ async function fetchFile(
   limits: FetchLimits,
   network: Network,
   signal: LightAbortSignal,
-  room: AnswerRoom | undefined,
+  memory: AnswerMemory | undefined,
 ): Promise<Buffer> {
   const request = { method: 'GET', path: url, headers: {}, body: undefined } as const;
   const download = { noun: 'the file', total_ms: limits.fetch_ms, headers: HEADERS };
   try {
     const provider = foreignProvider(limits.fetch_ms);
     const answer = await followRedirects(request, provider, download, network, signal);
-    if (answer.status === 200) return await readBytes(answer, limits.fetch_bytes, room);
+    if (answer.status === 200) return await readBytes(answer, limits.fetch_bytes, memory);
     await skipBody(answer);
     throw new Unfetchable(url, `is answered with status ${answer.status}`);
   } catch (error) {

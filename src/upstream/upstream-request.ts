@@ -1,7 +1,7 @@
 import type { Encoded, Provider, WireAnswer, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import type { LightAbortSignal } from '../lib/in-flight.js';
-import { type AnswerRoom, AnswerBody, AnswerTooLarge } from './answer-body.js';
+import { type AnswerMemory, AnswerBody, AnswerTooLarge } from './answer-body.js';
 import { classifyError } from './classify-error.js';
 import { ERROR_BYTES } from './error-body.js';
 import type { Network } from './network-types.js';
@@ -10,7 +10,7 @@ import { decode, LARGE_BYTES, countValues } from '../lib/json-text.js';
 /** The client of a call. Its signal ends the call, and its memory budget limits the answer. */
 export interface CallScope {
   signal: LightAbortSignal;
-  room?: AnswerRoom | undefined;
+  memory?: AnswerMemory | undefined;
 }
 
 /** The wire request of a codec's request, as JSON. `path` is used if the codec names none. */
@@ -41,9 +41,9 @@ export async function requestJson(
   provider: Provider,
   wire: WireRequest,
   limit_bytes: number,
-  { signal, room }: CallScope,
+  { signal, memory }: CallScope,
 ): Promise<unknown> {
-  return readJson(await requestOk(network, provider, wire, signal), limit_bytes, room);
+  return readJson(await requestOk(network, provider, wire, signal), limit_bytes, memory);
 }
 
 /** Reads and classifies the error of an answer. `sent` is the body of the request. */
@@ -74,9 +74,9 @@ export function isOk(status: number): boolean {
 export async function readJson(
   answer: WireAnswer,
   limit_bytes: number,
-  room?: AnswerRoom,
+  memory?: AnswerMemory,
 ): Promise<unknown> {
-  const bytes = await readBytes(answer, limit_bytes, room);
+  const bytes = await readBytes(answer, limit_bytes, memory);
   if (bytes.length > LARGE_BYTES && 'over' in countValues(bytes, MAX_VALUES)) {
     throw new UpstreamError('broken', "The upstream's answer has too many JSON values.");
   }
@@ -124,23 +124,23 @@ export function readError(answer: WireAnswer): Promise<string> {
 export function readBytes(
   { body }: WireAnswer,
   limit_bytes: number,
-  room?: AnswerRoom,
+  memory?: AnswerMemory,
 ): Promise<Buffer> {
-  if (body instanceof AnswerBody) return body.readAll(limit_bytes, room);
-  return gathered(body, limit_bytes, room);
+  if (body instanceof AnswerBody) return body.readAll(limit_bytes, memory);
+  return gathered(body, limit_bytes, memory);
 }
 
 async function gathered(
   body: WireAnswer['body'],
   limit_bytes: number,
-  room: AnswerRoom | undefined,
+  memory: AnswerMemory | undefined,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > limit_bytes) throw new AnswerTooLarge(limit_bytes);
-    room?.grow(chunk.length);
+    memory?.grow(chunk.length);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -18,7 +18,7 @@ import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gatewa
 const page = (path: string, more: Partial<Route> = {}): Route => ({
   method: 'GET',
   path,
-  who: 'anyone',
+  access: 'optional',
   answer: (ctx) => {
     ctx.body = `<p>${path} ${JSON.stringify(ctx.params)}</p>`;
   },
@@ -32,8 +32,8 @@ const failing = (error: Error) => ({
 
 const ROUTES: Route[] = [
   page('/'),
-  page('/mine', { who: 'visitor' }),
-  page('/mine', { who: 'visitor', method: 'POST' }),
+  page('/mine', { access: 'session' }),
+  page('/mine', { access: 'session', method: 'POST' }),
   page('/items/:id'),
   page('/items/new'),
   page('/items/:id/parts/*rest'),
@@ -41,8 +41,8 @@ const ROUTES: Route[] = [
   page('/styled', { inline_styles: true }),
   page('/broken', failing(new Error('secret <innards>'))),
   page('/refused', failing(new GatewayError('rate_limited', 'Wait & <see>.'))),
-  page('/api/mine', { who: 'visitor' }),
-  page('/api/mine', { who: 'visitor', method: 'DELETE' }),
+  page('/api/mine', { access: 'session' }),
+  page('/api/mine', { access: 'session', method: 'DELETE' }),
   page('/api/broken', failing(new Error('secret innards'))),
 ];
 

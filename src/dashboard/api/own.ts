@@ -24,7 +24,7 @@ export function ownRoutes(services: DashboardServices): ApiRoute[] {
     {
       method: 'GET',
       path: '/api/usage',
-      who: 'visitor',
+      access: 'session',
       takes_keys: true,
       about: {
         id: 'getUsage',

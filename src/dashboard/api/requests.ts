@@ -21,7 +21,7 @@ export function requestRoutes(services: DashboardServices): ApiRoute[] {
     {
       method: 'GET',
       path: '/api/requests',
-      who: 'visitor',
+      access: 'session',
       scope: 'requests:read',
       takes_keys: true,
       about: {
@@ -36,7 +36,7 @@ export function requestRoutes(services: DashboardServices): ApiRoute[] {
     {
       method: 'GET',
       path: '/api/requests/:requestID',
-      who: 'visitor',
+      access: 'session',
       scope: 'requests:read',
       takes_keys: true,
       about: {

@@ -26,13 +26,13 @@ export type ApiRoute = Route & { about: About };
 
 /** A route about the visitor's own account. Its visitor is signed in. */
 export function ownRoute(
-  route: Omit<ApiRoute, 'answer' | 'who' | 'scope'> & {
+  route: Omit<ApiRoute, 'answer' | 'access' | 'scope'> & {
     answer(ctx: DashboardContext, visitor: Visitor): Promise<void> | void;
   },
 ): ApiRoute {
   return {
     ...route,
-    who: 'visitor',
+    access: 'session',
     answer: (ctx, visitor) => {
       if (!visitor) throw new Error(`Nobody is signed in at ${route.path}.`);
       return route.answer(ctx, visitor);
@@ -42,14 +42,14 @@ export function ownRoute(
 
 /** A route for operators, and for programs whose management token has the scope. */
 export function operatorRoute(
-  route: Omit<ApiRoute, 'answer' | 'who'> & {
+  route: Omit<ApiRoute, 'answer' | 'access'> & {
     scope: Scope;
     answer(ctx: DashboardContext, by: Actor, token?: ManagementToken): Promise<void> | void;
   },
 ): ApiRoute {
   return {
     ...route,
-    who: 'operator',
+    access: 'operator',
     answer: (ctx, visitor, token) => route.answer(ctx, actorOf(ctx, visitor, token), token),
   };
 }

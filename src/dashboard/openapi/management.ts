@@ -8,11 +8,11 @@ export function pathOf({ path }: ApiRoute): string {
 
 /** One route of the management API. */
 export function managementOperation(route: ApiRoute): Json {
-  const { about, who } = route;
+  const { about, access } = route;
   const { body } = about;
   return {
     operationId: about.id,
-    tags: [who === 'operator' ? 'Operators' : 'Account'],
+    tags: [access === 'operator' ? 'Operators' : 'Account'],
     summary: about.summary,
     security: [
       { session: [] },
@@ -33,7 +33,7 @@ function successOf({ about }: ApiRoute): Json {
   return { description, content };
 }
 
-function refusalsOf({ about, method, who, takes_keys }: ApiRoute): number[] {
+function refusalsOf({ about, method, access, takes_keys }: ApiRoute): number[] {
   const isWrite = method !== 'GET';
   return [
     401,
@@ -41,7 +41,7 @@ function refusalsOf({ about, method, who, takes_keys }: ApiRoute): number[] {
     503,
     ...(about.query || about.body ? [400] : []),
     ...(about.body ? [413] : []),
-    ...(isWrite || who === 'operator' || takes_keys ? [403] : []),
+    ...(isWrite || access === 'operator' || takes_keys ? [403] : []),
     ...(takes_keys ? [429] : []),
     ...(about.unknown ? [404] : []),
   ];

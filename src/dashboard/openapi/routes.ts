@@ -10,20 +10,20 @@ export function documentRoutes(document: object, configuration: Configuration): 
     {
       method: 'GET',
       path: '/openapi.json',
-      who: 'all',
+      access: 'public',
       answer: (ctx) => give(ctx, 'application/json; charset=utf-8', text),
     },
     {
       method: 'GET',
       path: '/reference',
-      who: 'anyone',
+      access: 'optional',
       inline_styles: true,
       answer: (ctx, visitor) => sendReference(ctx, visitor, configuration),
     },
     {
       method: 'GET',
       path: '/reference/:version/:file',
-      who: 'all',
+      access: 'public',
       async answer(ctx) {
         const { version = '', file = '' } = ctx.params;
         const { type, bytes } = await referenceFile(version, file);

@@ -13,7 +13,7 @@ export function agentsRoute({ configuration }: DashboardServices): Route {
   return {
     method: 'GET',
     path: '/agents',
-    who: 'visitor',
+    access: 'session',
     answer: (ctx, visitor) => {
       const wanted = models.find((id) => id === ctx.query['model']);
       sendPage(ctx, visitor, {

@@ -42,7 +42,7 @@ export function assetPath(name: string): string {
 export const assetRoute: Route = {
   method: 'GET',
   path: '/assets/:hash/:name',
-  who: 'all',
+  access: 'public',
   answer: (ctx) => answer(ctx),
 };
 

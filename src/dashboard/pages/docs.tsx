@@ -11,19 +11,19 @@ export const docsRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: PATH,
-    who: 'anyone',
+    access: 'optional',
     answer: (ctx, visitor) => show(ctx, visitor, INDEX),
   },
   {
     method: 'GET',
     path: `${PATH}/:name`,
-    who: 'anyone',
+    access: 'optional',
     answer: (ctx, visitor) => show(ctx, visitor, ctx.params['name'] ?? ''),
   },
   {
     method: 'GET',
     path: `${PATH}/images/:file`,
-    who: 'all',
+    access: 'public',
     answer: (ctx) => {
       const bytes = imageOf(ctx.params['file'] ?? '');
       if (!bytes) throw new GatewayError('not_found', 'There is no such image.');

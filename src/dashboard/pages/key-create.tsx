@@ -22,13 +22,13 @@ export function createKeyRoutes(services: DashboardServices): Route[] {
     {
       method: 'GET',
       path: '/settings/keys/new',
-      who: 'visitor',
+      access: 'session',
       answer: (ctx, visitor) => showForm(ctx, visitor, services, EMPTY_FORM, 200),
     },
     {
       method: 'POST',
       path: '/settings/keys',
-      who: 'visitor',
+      access: 'session',
       answer: (ctx, visitor) => create(ctx, requireSession(visitor), services),
     },
   ];

@@ -16,14 +16,14 @@ export function revokeRoutes(services: DashboardServices): Route[] {
     {
       method: 'GET',
       path: PATH,
-      who: 'visitor',
+      access: 'session',
       answer: async (ctx, visitor) =>
         askToRevoke(ctx, visitor, await keyOf(ctx, visitor, store), OWN, now()),
     },
     {
       method: 'POST',
       path: PATH,
-      who: 'visitor',
+      access: 'session',
       answer: async (ctx, visitor) => {
         const { id, account_id } = await keyOf(ctx, visitor, store);
         const by = actorOf(ctx, visitor);

@@ -15,7 +15,7 @@ export function keysRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
     path: '/settings/keys',
-    who: 'visitor',
+    access: 'session',
     answer: async (ctx, visitor) => {
       sendPage(ctx, visitor, {
         title: 'API Keys',

@@ -11,7 +11,7 @@ export function ledgerRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
     path: PATH,
-    who: 'visitor',
+    access: 'session',
     answer: async (ctx, visitor) => {
       const person = requireSession(visitor);
       const { account_id } = person.session;

@@ -15,7 +15,7 @@ export function modelRoute({ configuration }: DashboardServices): Route {
   return {
     method: 'GET',
     path: '/models/*id',
-    who: 'visitor',
+    access: 'session',
     answer: (ctx, visitor) => {
       const model = models.get(ctx.params['id'] ?? '');
       if (!model) throw new GatewayError('not_found', 'There is no such model.');

@@ -24,7 +24,7 @@ export function modelsRoute({ configuration }: DashboardServices): Route {
   return {
     method: 'GET',
     path: '/models',
-    who: 'visitor',
+    access: 'session',
     answer: (ctx, visitor) => {
       const query = readModelsQuery(ctx.query);
       sendPage(ctx, visitor, {

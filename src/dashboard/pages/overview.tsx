@@ -22,7 +22,7 @@ export function overviewRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
     path: '/',
-    who: 'visitor',
+    access: 'session',
     answer: async (ctx, visitor) => {
       const person = requireSession(visitor);
       sendPage(ctx, visitor, {

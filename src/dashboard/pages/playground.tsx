@@ -31,7 +31,7 @@ export function playgroundRoute({ configuration, store }: DashboardServices): Ro
   return {
     method: 'GET',
     path: '/playground',
-    who: 'visitor',
+    access: 'session',
     answer: async (ctx, visitor) => {
       const person = requireSession(visitor);
       const account = await store.account(person.session.account_id);

@@ -17,13 +17,13 @@ export function settingsRoutes(services: DashboardServices): Route[] {
     {
       method: 'GET',
       path: '/settings',
-      who: 'visitor',
+      access: 'session',
       answer: (ctx, visitor) => showSettings(ctx, requireSession(visitor), services),
     },
     {
       method: 'POST',
       path: '/settings/theme',
-      who: 'visitor',
+      access: 'session',
       answer: (ctx) => chooseTheme(ctx, isSecure),
     },
   ];

@@ -11,7 +11,7 @@ export function signInRoute({ configuration }: DashboardServices): Route {
   return {
     method: 'GET',
     path: '/sign-in',
-    who: 'anyone',
+    access: 'optional',
     answer: (ctx, visitor) => {
       const wanted = returnTo(ctx.query['return_to'], public_url);
       if (visitor) {

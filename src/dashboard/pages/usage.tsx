@@ -26,7 +26,7 @@ export function usageRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
     path: '/usage',
-    who: 'visitor',
+    access: 'session',
     answer: async (ctx, visitor) => {
       const { session } = requireSession(visitor);
       const query = readUsageQuery(ctx.query);

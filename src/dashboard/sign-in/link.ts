@@ -6,7 +6,7 @@ import { startSession, type Flow } from './flow.js';
 /** The link that `tollgate sign-in-link` prints. */
 export function linkRoute(flow: Flow): Route {
   const path = '/sign-in/link';
-  return { method: 'GET', path, who: 'anyone', answer: (ctx) => follow(flow, ctx) };
+  return { method: 'GET', path, access: 'optional', answer: (ctx) => follow(flow, ctx) };
 }
 
 async function follow(flow: Flow, ctx: DashboardContext): Promise<void> {

@@ -10,7 +10,7 @@ export function signOutRoutes(flow: Flow): Route[] {
     {
       method: 'POST',
       path: '/sign-out',
-      who: 'anyone',
+      access: 'optional',
       answer: async (ctx) => {
         const secret = sessionSecret(ctx);
         if (secret !== undefined) await sign_in.endSession(secret);
@@ -20,7 +20,7 @@ export function signOutRoutes(flow: Flow): Route[] {
     {
       method: 'POST',
       path: '/sign-out/everywhere',
-      who: 'visitor',
+      access: 'session',
       answer: async (ctx, visitor) => {
         if (visitor) await sign_in.endSessions(visitor.session.account_id);
         leave(flow, ctx);

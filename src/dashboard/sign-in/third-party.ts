@@ -21,8 +21,13 @@ export function thirdPartyRoutes(flow: Flow, provider: IdentityProvider): Route[
   const party = { flow, provider, service };
   const path = `/sign-in/${provider.name}`;
   return [
-    { method: 'GET', path, who: 'anyone', answer: (ctx) => begin(party, ctx) },
-    { method: 'GET', path: `${path}/callback`, who: 'anyone', answer: (ctx) => finish(party, ctx) },
+    { method: 'GET', path, access: 'optional', answer: (ctx) => begin(party, ctx) },
+    {
+      method: 'GET',
+      path: `${path}/callback`,
+      access: 'optional',
+      answer: (ctx) => finish(party, ctx),
+    },
   ];
 }
 

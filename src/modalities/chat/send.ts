@@ -55,8 +55,8 @@ async function ask(
   const isStream = (call.stream || encoded.is_stream === true) && !isJson(answer);
   if (call.stream && isStream) return beginStream(attempt, base, codec, answer);
   const upstreamReply = isStream
-    ? await readWhole(openReader(attempt, codec, answer), client.room)
-    : codec.decode(await readJson(answer, limits.answer_bytes, client.room), call, upstream);
+    ? await readWhole(openReader(attempt, codec, answer), client.memory)
+    : codec.decode(await readJson(answer, limits.answer_bytes, client.memory), call, upstream);
   const reply = visibleReply(upstreamReply, attempt.visible);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
   if (call.stream) return wholeAsStream(attempt, base, reply);

@@ -1,5 +1,5 @@
 import type { ChatChoice, ChatDelta, ChatReply, ToolCall } from './codec.js';
-import type { AnswerRoom } from '../../upstream/answer-body.js';
+import type { AnswerMemory } from '../../upstream/answer-body.js';
 import type { DeltaReader } from './delta-reader.js';
 
 /** One choice, as far as its deltas have arrived. */
@@ -19,7 +19,7 @@ interface OpenChoice {
  */
 export async function readWhole(
   reader: DeltaReader,
-  room: AnswerRoom | undefined,
+  memory: AnswerMemory | undefined,
 ): Promise<ChatReply> {
   const choices = new Map<number, OpenChoice>();
   let usage: unknown;
@@ -29,7 +29,7 @@ export async function readWhole(
         usage = delta.usage ?? usage;
         if (delta.index === undefined) continue;
         const added = add(delta, choiceAt(choices, delta.index));
-        room?.grow(added);
+        memory?.grow(added);
       }
     }
   } catch (error) {

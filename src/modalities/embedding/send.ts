@@ -14,17 +14,17 @@ import { vectorBytes } from './vector.js';
 export async function sendEmbedding(
   call: EmbeddingCall,
   upstream: Upstream,
-  { signal, room }: ClientConnection,
+  { signal, memory }: ClientConnection,
   { network, configuration }: Pick<Services, 'network' | 'configuration'>,
 ): Promise<EmbeddingReply> {
   const { provider } = upstream;
   const { codec, path } = operationOf(upstream);
   const encoded = codec.encode(call, upstream);
   const answer = await requestOk(network, provider, jsonRequest(encoded, path), signal);
-  const body = await readJson(answer, configuration.limits.answer_bytes, room);
+  const body = await readJson(answer, configuration.limits.answer_bytes, memory);
   const reply = codec.decode(body, call, upstream);
   const { encoding_format: format } = call;
-  room?.grow(reply.vectors.reduce((sum, vector) => sum + vectorBytes(vector, format), 0));
+  memory?.grow(reply.vectors.reduce((sum, vector) => sum + vectorBytes(vector, format), 0));
   return reply;
 }
 

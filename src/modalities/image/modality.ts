@@ -45,7 +45,7 @@ class PlannedImages implements Work {
 
   async send(upstream: Upstream, { hold, client, services }: SendContext): Promise<PaidAnswer> {
     const { call, format, model } = this;
-    if (!this.#hasRoom) client.room?.reserve(call.n * IMAGE_BYTES);
+    if (!this.#hasRoom) client.memory?.reserve(call.n * IMAGE_BYTES);
     this.#hasRoom = true;
     const answer = await sendImages(call, upstream, client, services);
     const { provider, price } = upstream;

@@ -25,7 +25,7 @@ export async function toClientFormat(
   image: GeneratedImage,
   call: ImageCall,
   upstream: Upstream,
-  { signal, room, account_id }: ClientConnection,
+  { signal, memory, account_id }: ClientConnection,
   services: Services,
 ): Promise<ImageDatum> {
   const { provider } = upstream;
@@ -46,7 +46,7 @@ export async function toClientFormat(
       ? await fetchImage(url, provider, image_bytes, services.network, signal)
       : bytesOfBase64(inline);
   check(bytes, image_bytes);
-  if (inline === undefined) room?.grow(bytes.length);
+  if (inline === undefined) memory?.grow(bytes.length);
   if (isUrl) {
     const owner = { account_id, free: upstream.price.free };
     return { url: await hostedImageUrl(bytes, owner, services), revised_prompt };

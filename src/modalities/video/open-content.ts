@@ -34,7 +34,7 @@ export async function openContent(
   provider: Provider,
   range: string | undefined,
   { network, configuration }: Pick<Services, 'network' | 'configuration'>,
-  { signal, room }: ClientConnection,
+  { signal, memory }: ClientConnection,
 ): Promise<OpenVideo> {
   if (isDataUrl(request.path)) {
     const bytes = bytesOfBase64(request.path);
@@ -50,7 +50,7 @@ export async function openContent(
   if (base64_at) {
     const bytes = bytesAt(
       base64_at,
-      await readJson(answer, configuration.limits.answer_bytes, room),
+      await readJson(answer, configuration.limits.answer_bytes, memory),
     );
     return whole(packets(bytes), bytes.length, range);
   }

@@ -163,7 +163,7 @@ describe('URLs of a request for an upstream that follows none', () => {
 
   it('end in what the memory budget says where it is full', async () => {
     const full = new GatewayError('overloaded', 'No room.');
-    const room = {
+    const memory = {
       grow: () => {
         throw full;
       },
@@ -172,7 +172,7 @@ describe('URLs of a request for an upstream that follows none', () => {
     files['/huge.png'] = { body: Buffer.concat([PNG, randomBytes(300_000)]) };
     const reading = inlineUrls([user(image(`${HOST}/huge.png`))], limits, network, {
       signal,
-      room,
+      memory,
     });
     expect(await reading.catch((error: unknown) => error)).to.equal(full);
     expect(full).not.to.be.instanceOf(UpstreamError);

@@ -82,12 +82,12 @@ describe('a stream that is read as a whole answer', () => {
 
   it("ends where its client's memory is full", async () => {
     const full = new Error('full');
-    const room = {
+    const memory = {
       grow: (bytes: number): void => {
         if (bytes > 4) throw full;
       },
     };
     const events = [{ index: 0, content: 'four' }, { index: 0, content: 'five!' }, 'end'];
-    expect(await failure(readWhole(readerOf(events), room))).to.equal(full);
+    expect(await failure(readWhole(readerOf(events), memory))).to.equal(full);
   });
 });

@@ -46,13 +46,13 @@ export function accountActionRoutes(services: DashboardServices): Route[] {
     {
       method: 'POST',
       path: `${PATH}/sign-in-link`,
-      who: 'operator',
+      access: 'operator',
       answer: (ctx, visitor) => makeLink(ctx, visitor, services),
     },
     {
       method: 'GET',
       path: `${PATH}/keys/:keyID/revoke`,
-      who: 'operator',
+      access: 'operator',
       answer: async (ctx, visitor) => {
         const { account, key } = await keyOf(ctx, store, now());
         const path = accountPath(account.id);
@@ -64,7 +64,7 @@ export function accountActionRoutes(services: DashboardServices): Route[] {
     {
       method: 'POST',
       path: `${PATH}/keys/:keyID/revoke`,
-      who: 'operator',
+      access: 'operator',
       answer: async (ctx, visitor) => {
         const { account, key } = await keyOf(ctx, store, now());
         const by = actorOf(ctx, visitor);
@@ -137,7 +137,7 @@ function suspensionRoute(
   return {
     method: 'POST',
     path: `${PATH}/${act}`,
-    who: 'operator',
+    access: 'operator',
     async answer(ctx, visitor) {
       const { id } = await accountOf(store, ctx.params['id'] ?? '');
       await store[act](id, actorOf(ctx, visitor));

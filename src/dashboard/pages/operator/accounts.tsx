@@ -31,13 +31,13 @@ export function accountsRoutes(services: DashboardServices): Route[] {
     {
       method: 'GET',
       path: PATH,
-      who: 'operator',
+      access: 'operator',
       answer: (ctx, visitor) => list(ctx, visitor, services),
     },
     {
       method: 'POST',
       path: PATH,
-      who: 'operator',
+      access: 'operator',
       answer: (ctx, visitor) => create(ctx, visitor, services),
     },
   ];

@@ -18,7 +18,7 @@ export function auditPageRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
     path: PATH,
-    who: 'operator',
+    access: 'operator',
     answer: async (ctx, visitor) => {
       sendPage(ctx, visitor, {
         title: 'Audit log',

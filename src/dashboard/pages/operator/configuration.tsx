@@ -15,7 +15,7 @@ export function configurationRoute({ configuration }: DashboardServices): Route 
   return {
     method: 'GET',
     path: '/operator/configuration',
-    who: 'operator',
+    access: 'operator',
     answer: (ctx, visitor) => {
       known ??= configurationSections(configuration);
       sendPage(ctx, visitor, {

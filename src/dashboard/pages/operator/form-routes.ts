@@ -27,13 +27,13 @@ export function formRoutes({ page, action = page, show, act }: OperatorForm): Ro
     {
       method: 'GET',
       path: page,
-      who: 'operator',
+      access: 'operator',
       answer: (ctx, visitor) => show(ctx, visitor, EMPTY_FORM),
     },
     {
       method: 'POST',
       path: action,
-      who: 'operator',
+      access: 'operator',
       answer: (ctx, visitor) =>
         answerForm(ctx, {
           act: (form) => act(ctx, visitor, form),

@@ -20,7 +20,7 @@ export function liveRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
     path: PATH,
-    who: 'operator',
+    access: 'operator',
     answer: async (ctx, visitor) => {
       const wanted = ctx.query['over'];
       const range = (Object.keys(RANGES) as Range[]).find((one) => one === wanted) ?? 'day';

@@ -19,7 +19,7 @@ export function providersRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
     path: PATH,
-    who: 'operator',
+    access: 'operator',
     answer: async (ctx, visitor) => {
       const [{ window_s, processes, data }, upstreams] = await Promise.all([
         providersHealth(services),

@@ -24,7 +24,7 @@ export function tasksRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
     path: PATH,
-    who: 'operator',
+    access: 'operator',
     answer: async (ctx, visitor) => {
       const status = STATUSES.find((one) => one === ctx.query['status']);
       sendPage(ctx, visitor, {

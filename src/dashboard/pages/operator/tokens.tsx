@@ -22,7 +22,7 @@ export function tokensRoutes(services: DashboardServices): Route[] {
     {
       method: 'GET',
       path: TOKENS,
-      who: 'operator',
+      access: 'operator',
       answer: async (ctx, visitor) => {
         sendPage(ctx, visitor, {
           title: TOKENS_TITLE,
@@ -35,7 +35,7 @@ export function tokensRoutes(services: DashboardServices): Route[] {
     {
       method: 'GET',
       path: REVOKE,
-      who: 'operator',
+      access: 'operator',
       answer: async (ctx, visitor) => {
         const above = { path: TOKENS, name: TOKENS_TITLE };
         const of = { noun: 'token', above, path: TOKENS, at: TOKENS } as const;
@@ -45,7 +45,7 @@ export function tokensRoutes(services: DashboardServices): Route[] {
     {
       method: 'POST',
       path: REVOKE,
-      who: 'operator',
+      access: 'operator',
       answer: async (ctx, visitor) => {
         const { id } = await tokenOf(ctx, services);
         if (!(await store.tokens.revoke(id, actorOf(ctx, visitor)))) throw noToken();

@@ -22,7 +22,7 @@ export function requestsRoutes(services: DashboardServices): Route[] {
   return SCOPES.map((scope) => ({
     method: 'GET',
     path: scope.path,
-    who: scope.who,
+    access: scope.access,
     answer: async (ctx, visitor) => {
       const wanted = ctx.query['id'];
       const typed = typeof wanted === 'string' ? wanted.trim().slice(0, TYPED_CHARACTERS) : '';

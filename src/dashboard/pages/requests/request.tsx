@@ -20,7 +20,7 @@ export function requestRoutes(services: DashboardServices): Route[] {
   return SCOPES.map((scope) => ({
     method: 'GET',
     path: `${scope.path}/:id`,
-    who: scope.who,
+    access: scope.access,
     answer: async (ctx, visitor) => {
       const record = await recordOf(ctx, scope, visitor, services);
       sendPage(ctx, visitor, {

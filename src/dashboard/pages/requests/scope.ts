@@ -8,14 +8,14 @@ export interface Scope {
   /** The path of the list; that of a request is below it. */
   path: '/requests' | '/operator/requests';
   title: string;
-  who: 'visitor' | 'operator';
+  access: 'session' | 'operator';
   /** Only operators see providers and upstreams. */
   is_operator: boolean;
 }
 
 export const SCOPES: readonly Scope[] = [
-  { path: '/requests', title: 'Requests', who: 'visitor', is_operator: false },
-  { path: '/operator/requests', title: 'All requests', who: 'operator', is_operator: true },
+  { path: '/requests', title: 'Requests', access: 'session', is_operator: false },
+  { path: '/operator/requests', title: 'All requests', access: 'operator', is_operator: true },
 ];
 
 /** The filter within the scope: a visitor sees the own account only. */
