@@ -14,6 +14,7 @@ import {
 import { writeCustomTools } from './openai/custom-tools.js';
 import { decodeStream } from './openai/stream.js';
 import { signatureDetail, sentMessages, detailsIn, reasoningSent } from './openai/messages.js';
+import { effortsOf, fitToEfforts } from './openai/efforts.js';
 import { fitToModel, rulesOf } from './openai/reasoning.js';
 import { toolCallsIn } from './openai/tools.js';
 import type { Upstream } from '../src/core/model.js';
@@ -36,6 +37,7 @@ export const wire_flags = [
   'custom_tools',
   'openai_models',
   'max_stops',
+  'effort_values',
 ] as const;
 
 /**
@@ -62,6 +64,8 @@ export const wire_flags = [
  * - `openai_models`: the models are OpenAI's. Fields that one refuses, by its name, are left out:
  *   sampling parameters for models that reason, and `reasoning_effort` for all others.
  * - `max_stops`: the most stop sequences. More are `unsupported`.
+ * - `effort_values`: the values of `reasoning_effort` that models take, by the longest prefix of
+ *   their names. Others become the nearest one, or are left out.
  */
 export const chat: ChatCodec = { encode, decode, decodeStream, reasoningSent };
 
@@ -193,13 +197,17 @@ export function extraFields(call: ChatCall, upstream: Upstream): ExtraFields {
   const asksUsage = call.stream && wire['stream_options'] !== false;
   const says = reasoning_effort !== undefined && wire['effort'] !== undefined;
   const rules = rulesOf(upstream);
-  if (!asksUsage && drop.length === 0 && tools === undefined && !says && !rules) {
+  const efforts = reasoning_effort === undefined ? null : effortsOf(upstream);
+  if (!asksUsage && drop.length === 0 && tools === undefined && !says && !rules && !efforts) {
     return { fields: call.fields, ignored: NOTHING };
   }
   const fields: Fields = Object.assign({}, call.fields);
   if (asksUsage) fields['stream_options'] = { include_usage: true };
   const ignored = [
-    ...(says ? writeEffort(fields, wire['effort']) : NOTHING),
+    ...(efforts ? fitToEfforts(fields, efforts) : NOTHING),
+    ...(says && fields['reasoning_effort'] !== undefined
+      ? writeEffort(fields, wire['effort'])
+      : NOTHING),
     ...(wire['cache_control'] === true ? NOTHING : unmark(fields)),
     ...dropFields(fields, drop),
     ...(rules ? fitToModel(fields, rules, upstream) : NOTHING),

@@ -20,7 +20,8 @@ const NEUTRAL: Readonly<Record<string, unknown>> = {
   reasoning_effort: 'none',
 };
 
-const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
+/** The efforts that more than one model takes, in rising order. */
+export const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 
 const rules_of = new WeakMap<Upstream, OpenAiModel | null>();
 

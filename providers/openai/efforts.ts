@@ -1,0 +1,42 @@
+import type { Upstream } from '../../src/core/model.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import { LEVELS } from './reasoning.js';
+
+type Fields = Record<string, unknown>;
+
+const taken_by = new WeakMap<Upstream, readonly unknown[] | null>();
+
+/**
+ * The efforts that an upstream's model takes, by the flag `effort_values`: of the longest prefix of
+ * its name. Null if it is not known to refuse any.
+ */
+export function effortsOf(upstream: Upstream): readonly unknown[] | null {
+  let taken = taken_by.get(upstream);
+  if (taken === undefined) {
+    const { model, provider } = upstream;
+    const flag = provider.wire['effort_values'];
+    const prefixes = Object.entries(isRecord(flag) ? flag : {})
+      .filter(([prefix]) => model.startsWith(prefix))
+      .sort(([a], [b]) => b.length - a.length);
+    const values = prefixes[0]?.[1];
+    taken = Array.isArray(values) ? values : null;
+    taken_by.set(upstream, taken);
+  }
+  return taken;
+}
+
+/**
+ * Changes `reasoning_effort` to the nearest of the efforts that the model takes, in place, or leaves
+ * it out. Returns its name if the wish is not met.
+ */
+export function fitToEfforts(fields: Fields, taken: readonly unknown[]): string[] {
+  const { reasoning_effort: wanted } = fields;
+  if (wanted === undefined || taken.includes(wanted)) return [];
+  const level = LEVELS.findIndex((one) => one === wanted);
+  const near = LEVELS.filter((one) => one !== 'none' && taken.includes(one));
+  const nearest = near.findLast((one) => LEVELS.indexOf(one) <= level) ?? near[0];
+  if (nearest !== undefined && level >= 0) fields['reasoning_effort'] = nearest;
+  else delete fields['reasoning_effort'];
+  const isNear = nearest !== undefined && level > 0;
+  return isNear || (wanted === 'none' && taken.length === 0) ? [] : ['reasoning_effort'];
+}
