@@ -132,6 +132,18 @@ onEachStore('the store of API keys', (ground) => {
     expect(await store.keys(ben.id)).to.deep.equal([]);
   });
 
+  it('finds a key by its ID, revoked or not, of any account', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 0n);
+    const { key } = await store.createKey(id, 'laptop', { models: ['m'], limit_nano: 5n });
+    expect(await store.key(key.id)).to.deep.equal(key);
+    await store.revokeKey(key.id);
+    expect(await store.key(key.id)).to.deep.equal({ ...key, revoked_ms: ground.now_ms });
+    for (const none of ['key_none', '', 'a\0b', '\ud800']) {
+      expect(await store.key(none)).to.equal(undefined);
+    }
+  });
+
   it('keeps the terms of a key', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 0n);
