@@ -3,7 +3,8 @@ import { ClientDisconnected } from '../http/client-connection.js';
 import { upstreamFault } from '../telemetry/plain-error.js';
 import { isRetryable, toClientError } from '../upstream/to-client-error.js';
 import type { UpstreamAttempt } from '../core/request-record.js';
-import type { Answer, SendContext, Work } from './work.js';
+import type { Upstream } from '../core/model.js';
+import type { Answer, PaidAnswer, SendContext, Work } from './work.js';
 
 /** The answer of the first upstream that gives one. Throws as `askEach` does. */
 export function withFallback(work: Work, context: SendContext): Promise<Answer> {
@@ -13,7 +14,8 @@ export function withFallback(work: Work, context: SendContext): Promise<Answer> 
 /**
  * Calls the upstreams of the work one after another, best first, until one answers. This is the
  * only place that retries: each upstream may speak another format, so the call is encoded anew.
- * Throws `GatewayError` if none answers, `ClientDisconnected` if the client has disconnected.
+ * Throws `GatewayError` if none answers, `ClientDisconnected` if the client has disconnected and
+ * owes nothing.
  */
 async function askEach(work: Work, context: SendContext): Promise<Answer> {
   const { request_id, client, notes, services } = context;
@@ -32,7 +34,7 @@ async function askEach(work: Work, context: SendContext): Promise<Answer> {
       return answer;
     } catch (error) {
       notes.attemptFailed(error);
-      if (client.disconnected) throw new ClientDisconnected();
+      if (client.disconnected) return unanswered(work, upstream, context);
       if (!(error instanceof UpstreamError)) throw error;
       // `unsupported` is reported only if every upstream failed by it: the client could do nothing
       // about the others, which may serve the same request later.
@@ -48,6 +50,25 @@ async function askEach(work: Work, context: SendContext): Promise<Answer> {
   if (!failed) throw new Error('The model has no upstream.');
   notes.reportedToClient(failed, reported);
   throw toClientError(failed);
+}
+
+/**
+ * What a client that has disconnected before its answer pays: something only if the time to drain
+ * is over and the upstream bills on. A client that may repeat the call pays for its answer. Throws
+ * `ClientDisconnected` if it pays nothing.
+ */
+function unanswered(work: Work, upstream: Upstream, context: SendContext): PaidAnswer {
+  const { client } = context;
+  const { name, on_abort } = upstream.provider;
+  const isDrained = on_abort === 'drain' && client.signal.aborted && !client.may_retry;
+  const bill = isDrained ? work.unansweredBill?.(upstream, context) : undefined;
+  if (!bill) throw new ClientDisconnected();
+  return {
+    provider: name,
+    streams: false,
+    deliver: async (settle) => settle(await bill),
+    body: () => undefined,
+  };
 }
 
 /** Like `askEach`. If it fails, undoes what the work began before an upstream answered. */

@@ -82,6 +82,11 @@ export interface Work {
    * `UpstreamError` if it cannot take the request.
    */
   leftOutBy?(upstream: Upstream): readonly string[];
+  /**
+   * The least bill of a call that was drained in vain: its client has disconnected, and its
+   * upstream has not answered in time, but bills on.
+   */
+  unansweredBill?(upstream: Upstream, context: SendContext): Promise<Bill>;
   /** Undoes what `send` began. Called if no upstream answered. */
   abandon?(error: unknown, context: SendContext): Promise<void>;
 }

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { openStore } from '../../src/store/open.js';
-import { chatJson } from '../helpers/upstream.js';
+import { chatJson, sse } from '../helpers/upstream.js';
 import {
   closeAndAudit,
   HELLO,
   scriptedGateways,
   onlyCharge,
+  OUTPUT_NANO,
   startScriptedGateway,
 } from './helpers/scripted-gateway.js';
 import {
@@ -45,6 +46,35 @@ describe('when the client disconnects,', () => {
       await askAndDisconnect(house, STREAM);
       goOn();
       expect((await onlyCharge(house)).amount_nano).to.equal(TRUE_NANO);
+    });
+
+    const WORDLESS = { choices: [{ index: 0, delta: {}, logprobs: { content: [] } }] };
+    for (const [name, script, body] of [
+      ['a stream', { hold: never }, STREAM],
+      ['the text of a stream', sse([WORDLESS, never]), STREAM],
+      ['a JSON answer', { hold: never }, HELLO],
+    ] as const) {
+      it(`is not free to a client that leaves before ${name}, if that takes too long`, async () => {
+        const settings = 'limits: { drain: 50ms }';
+        const house = await open(script, { provider: DRAIN, settings });
+        await askAndDisconnect(house, body);
+        expect(await closedWhole(house)).to.equal(false);
+        const { amount_nano, estimated } = await onlyCharge(house);
+        // The prompt, which the upstream has read.
+        expect({ amount_nano, estimated }).to.deep.equal({
+          amount_nano: DELIVERED_NANO + 2n * OUTPUT_NANO,
+          estimated: true,
+        });
+      });
+    }
+
+    it('is free if it fails after its client has left', async () => {
+      const { promise, open: goOn } = gate();
+      const house = await open({ hold: promise, status: 500 }, { provider: DRAIN });
+      await askAndDisconnect(house, HELLO);
+      goOn();
+      await house.settled();
+      expect(await house.charges()).to.deep.equal([]);
     });
 
     it('is drained while it works on a JSON answer', async () => {

@@ -85,7 +85,8 @@ async function streamBill(
   const { unseen } = outcome;
   const reported = billFromUsage(writer.usage, [...texts, unseen], terms);
   if (outcome.how === 'complete') return reported ?? estimatedBill(texts, terms, unseen);
-  if (!writer.hasSpoken && unseen === '') return NO_CHARGE;
+  const billsOn = terms.upstream.provider.on_abort === 'drain';
+  if (!writer.hasSpoken && unseen === '' && !billsOn) return NO_CHARGE;
   const estimate = await estimatedBill(texts, terms, unseen);
   // Some upstreams report the usage so far with each event.
   const isMore = reported !== undefined && reported.cost_nano > estimate.cost_nano;

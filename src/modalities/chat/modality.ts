@@ -1,8 +1,9 @@
+import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/spending.js';
 import type { Fit, PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
-import { chargeAnswer, chatMaxCost, promptTokens, type Terms } from './price.js';
+import { chargeAnswer, chatMaxCost, estimatedBill, promptTokens, type Terms } from './price.js';
 import type { ChatWork, ChatAnswer, ChatStream } from './call.js';
 import type { ChatCall } from './codec.js';
 import { countTokens, type Countable } from './count-tokens.js';
@@ -141,6 +142,12 @@ class PlannedChat implements Work, Countable {
 
   leftOutBy(upstream: Upstream): readonly string[] {
     return clientNames(fieldsLeftOut(this.work.call, upstream), this.work) ?? [];
+  }
+
+  /** The upstream has read the prompt at least. */
+  unansweredBill(upstream: Upstream, { hold }: SendContext): Promise<Bill> {
+    const { model, work } = this;
+    return estimatedBill([], { work, model, upstream, hold_nano: hold.amount_nano });
   }
 
   async #inline({ client, services }: SendContext): Promise<ChatCall> {
