@@ -26,8 +26,8 @@ export function effortsOf(upstream: Upstream): readonly unknown[] | null {
 }
 
 /**
- * Changes `reasoning_effort` to the nearest of the efforts that the model takes, in place, or leaves
- * it out. Returns its name if the wish is not met.
+ * Changes `reasoning_effort` to the nearest of the efforts that the model takes, in place, or
+ * leaves it out. Returns its name if the wish is not met.
  */
 export function fitToEfforts(fields: Fields, taken: readonly unknown[]): string[] {
   const { reasoning_effort: wanted } = fields;
