@@ -37,8 +37,8 @@ const CASES: { price: string; gives: Record<string, bigint> }[] = [
     gives: { '720p/silent': 100_000_000n, '720p/audio': 100_000_000n, '4k/audio': 300_000_000n },
   },
   {
-    price: '{ per_video_second: { 1080p: { silent: 0.000000001, audio: 0 } } }',
-    gives: { '1080p/silent': 1n, '1080p/audio': 0n },
+    price: '{ per_video_second: { 1080p: { silent: 0, audio: 0.000000001 } } }',
+    gives: { '1080p/silent': 0n, '1080p/audio': 1n },
   },
   { price: 'free', gives: {} },
 ];
