@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../core/errors.js';
+import { fieldError, GatewayError } from '../../../core/errors.js';
 import type {
   ChatMessage,
   ContentPart,
@@ -8,6 +8,7 @@ import type {
 } from '../../../schema-types/chat-completion.js';
 import { noteUnknownFields } from '../../../http/ignored-header.js';
 import type { Capability } from '../../../core/model.js';
+import { plainId } from '../../../lib/tool-id.js';
 import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import type { PromptSize } from '../call.js';
 import type { InflateBudget } from '../../../lib/pdf-pages.js';
@@ -32,6 +33,8 @@ const KEYS = {
 };
 /** The most parts of an answer's reasoning; the longest known answers have far fewer. */
 const MAX_DETAILS = 1_000;
+/** The longest name of a tool that is called. No known API takes a longer one. */
+const NAME_CHARACTERS = 256;
 /** The deepest nesting of a field that is passed on unchanged. */
 const NESTING = 200;
 
@@ -52,11 +55,17 @@ export function readMessage(message: ChatMessage, at: string, reader: MessageRea
   noteUnknownFields(message, KEYS[`${tools ? 'tools' : 'plain'}${kind}`], 'messages[]', ignored);
   if (message.name !== undefined) read.name = measured(message.name, size);
   if (tools && message.tool_calls) {
-    read.tool_calls = message.tool_calls.map((call) => cleanCall(call, ignored));
+    read.tool_calls = message.tool_calls.map((call, index) => {
+      refuseLongName(call, `${at}.tool_calls[${index}]`);
+      return cleanCall(call, ignored);
+    });
     size.text_bytes += Buffer.byteLength(JSON.stringify(read.tool_calls));
+    measureNames(read.tool_calls, reader);
   }
   if (tools && message.tool_call_id !== undefined) {
     read.tool_call_id = measured(message.tool_call_id, size);
+    // Some upstreams are told the name of the call with its result.
+    size.text_bytes += reader.called.get(plainId(message.tool_call_id)) ?? 0;
   }
   if (tools && message.is_error) read.is_error = true;
   if (role === 'tool') measureMedia(read, size);
@@ -126,6 +135,22 @@ function readParts(
   return parts.map((part, index) => readPart(part, `${at}.content[${index}]`, reader));
 }
 
+/** Refuses a name that no upstream takes: it is repeated with each result of its call. */
+function refuseLongName({ function: { name } }: ToolCallPart, at: string): void {
+  if (name.length <= NAME_CHARACTERS) return;
+  throw fieldError(`${at}.function.name`, `must have at most ${NAME_CHARACTERS} characters`);
+}
+
+/** Measures the names once more, as some upstreams are told of the tools of earlier calls. */
+function measureNames(calls: readonly ToolCallPart[], { called, size }: MessageReader): void {
+  for (const { id, function: asked } of calls) {
+    const bytes = Buffer.byteLength(asked.name);
+    const plain = plainId(id);
+    size.text_bytes += bytes;
+    called.set(plain, Math.max(bytes, called.get(plain) ?? 0));
+  }
+}
+
 function cleanCall(call: ToolCallPart, ignored: Set<string>): ToolCallPart {
   const { id, type, function: asked } = call;
   noteUnknownFields(call, CALL_KEYS, 'messages[].tool_calls[]', ignored);
@@ -150,6 +175,8 @@ export interface MessageReader {
   capabilities: ReadonlySet<Capability>;
   ignored: Set<string>;
   size: PromptSize;
+  /** The bytes of the names of earlier calls, by ID. */
+  called: Map<string, number>;
   /** The bytes to which the files may still be decompressed while their pages are counted. */
   unfolding: InflateBudget;
 }

@@ -125,7 +125,8 @@ function readMessages(
     audio_seconds: 0,
   };
   const unfolding = { bytes: UNFOLDED_BYTES };
-  const reader: MessageReader = { capabilities, ignored, size, unfolding };
+  const called = new Map<string, number>();
+  const reader: MessageReader = { capabilities, ignored, size, called, unfolding };
   const read = messages.map((message, index) => {
     const { content } = message;
     if (typeof content === 'string') size.text_bytes += Buffer.byteLength(content);

@@ -14,6 +14,8 @@ const said = fc.oneof(
   { weight: 9, arbitrary: fc.string({ maxLength: 20, unit: 'grapheme' }) },
   { weight: 1, arbitrary: fc.constant('x'.repeat(3_000)) },
 );
+/** The name of a tool that is called, now and then the longest that is taken. */
+const called = fc.oneof(fc.string({ maxLength: 20 }), fc.constant('x'.repeat(256)));
 /** Content of no known shape: in part a text, in part data. */
 const loose = fc.oneof(
   fc.record({ text: fc.oneof(fc.constant(''), said), data: fc.constant('x'.repeat(9_000)) }),
@@ -46,7 +48,7 @@ const inner = fc.oneof(
   fc.record({
     type: fc.constant('tool_use'),
     id: said,
-    name: said,
+    name: called,
     input: fc.dictionary(said, said, { maxKeys: 2 }),
   }),
 );

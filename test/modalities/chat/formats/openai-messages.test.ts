@@ -38,6 +38,18 @@ describe('messages and what a model can take', () => {
   after(() => acme.close());
 
   const toolAnswer = { role: 'tool', content: 'x', tool_call_id: 'a' };
+
+  it('the name of a call, which Gemini is told with each result, was as long as a client liked', async () => {
+    const calling = (name: string) => {
+      const tool_calls = [{ id: 'a', type: 'function', function: { name, arguments: '{}' } }];
+      return { role: 'assistant', content: null, tool_calls };
+    };
+    const ask = (name: string) =>
+      chat(acme, { model: 'works', messages: [calling(name), toolAnswer] });
+    const { param } = errorOf(await ask('x'.repeat(257)));
+    expect(param).to.equal('messages[0].tool_calls[0].function.name');
+    expect((await ask('x'.repeat(256))).status).to.equal(200);
+  });
   const table: { model: string; what: string; messages: object[]; refused?: string }[] = [
     { model: 'sees', what: 'an image', messages: parts(text, image) },
     {
