@@ -2,11 +2,11 @@ import { parseDollars } from '../lib/money.js';
 import { UsageError } from './command.js';
 
 /** As the management API takes amounts: without an exponent, which is a slip in most cases. */
-const AMOUNT = /^-?\d{1,9}(?:\.\d+)?$/u;
+const EXPONENT = /e/iu;
 
 /** Parses an amount as nano-dollars. Throws `UsageError` if it is none. */
 export function dollars(text: string): bigint {
-  if (!AMOUNT.test(text)) {
+  if (EXPONENT.test(text)) {
     throw new UsageError(`${JSON.stringify(text.slice(0, 64))} is not an amount such as 10.00`);
   }
   try {

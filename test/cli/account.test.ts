@@ -88,6 +88,11 @@ describe('accounts, keys and money on the command line, beside a running gateway
     expect(Number(balance)).to.equal(0.5 - total_tokens / 1_000_000);
   });
 
+  it('give an account a credit of a billion dollars', async () => {
+    const rich = await place.json('account', 'create', 'rich', '--credit', '1000000000');
+    expect(rich).to.include({ balance: '1000000000.00' });
+  });
+
   it('credit once for one reference, for an account by name or by id', async () => {
     const [{ id } = { id: '' }] = await place.json<{ id: string }[]>('account', 'list');
     const credit = ['credit', 'alice', '5', '--reference', 'invoice-1'];
