@@ -56,7 +56,8 @@ const isServed = memoizeByObject(({ source }: Manifest) =>
 
 /** A manifest with faults in its operations does not show which operations the provider has. */
 function canServe({ read: { manifest } }: ReadUpstream, modality: Modality): boolean {
-  return !manifest.data.operations || isServed(manifest)(modality);
+  const known = Object.keys(manifest.data.operations ?? {});
+  return known.length === 0 || isServed(manifest)(modality);
 }
 
 /** The place is the capability if no upstream serves it, else the upstream that does not. */

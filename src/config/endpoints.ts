@@ -146,10 +146,12 @@ function nearestAt(at: string): string | undefined {
   const [first = '', second] = words;
   if (words.length > 2) return undefined;
   const given = second ?? first;
-  const method = second === undefined ? 'POST' : nearestWord(first, METHODS);
+  const isWord = /^(?:any|all|\*)$/i.test(first);
+  const method = second === undefined || isWord ? 'POST' : nearestWord(first, METHODS);
   const path = given
     .replace(/^https?:\/\/[^/]+/i, '')
     .replace(/^(?=[^/])/, '/')
+    .replaceAll(/\/{2,}/g, '/')
     .replaceAll(/\/:(\w+)/g, '/{$1}')
     .replaceAll(/<(\w+)>/g, '{$1}');
   const isOne = second !== undefined || given.includes('/');

@@ -89,10 +89,12 @@ function credentials(
     const hint = writeKey(place);
     source.fault(pointer, { code: 'missing_api_key', message, hint });
   }
-  if (key === undefined && source.invalid_pointers.has(place)) {
-    const written = source.written(place);
-    const wrong = { code: 'bad_api_key', ...badKey(written, false) };
-    if (PREFIX.test(written)) source.faultAsWritten(place, wrong);
+  if (key === undefined && source.unread.has(place)) {
+    const written = source.written(place).replaceAll(/\$\{[^}]*\}/g, 'x');
+    const isBad = !/^[\x21-\x7e]+$/.test(written) || /^["'].*["']$/.test(written);
+    const { message, hint } = badKey(written, false);
+    const way = PREFIX.test(written) ? hint : 'write the variable alone, without what is around it';
+    if (isBad) source.faultAsWritten(place, { code: 'bad_api_key', message, hint: way });
   }
   if (key === undefined) return {};
   if (key.trim() === '') {

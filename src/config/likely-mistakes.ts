@@ -215,7 +215,9 @@ type Weighted = readonly ({ readonly weight?: number | undefined } | undefined)[
 function checkWeight(source: Source, list: string, upstreams: Weighted, at: number): void {
   // A weight that is no number has a fault of its own, and counts as one here.
   const weights = upstreams.map((one, i) => {
-    return one?.weight ?? (source.has(`${list}${join(i)}/weight`) ? 1 : undefined);
+    const entry = `${list}${join(i)}`;
+    const isWritten = source.has(`${entry}/weight`) || source.hasMisspelled(entry, 'weight');
+    return one?.weight ?? (isWritten ? 1 : undefined);
   });
   const pointer = `${list}${join(at)}/weight`;
   const own = weights[at];

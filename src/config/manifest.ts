@@ -98,6 +98,8 @@ export class Manifests {
     const source = parse(file, text, this.#source.report, { env: this.#env, directory });
     if (!source.readable) return { source, data: {}, ...NO_ADAPTERS };
     const data = validate(source, 'provider');
+    checkPaths(source, data);
+    checkAuthHeader(source, data);
     const renames = [data.rename ?? {}];
     checkPassthrough(source, '/passthrough', data.passthrough ?? [], renames, this.modalities);
     const changes = { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} };
@@ -133,6 +135,30 @@ export class Manifests {
     const names = files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
     return names.filter((name) => name !== PRICES_NAME);
   }
+}
+
+/** Reports a path that is a whole address: the base URL stands before it. */
+function checkPaths(source: Source, { operations = {} }: Manifest['data']): void {
+  for (const [name, operation] of Object.entries(operations)) {
+    const place = `/operations/${name}/path`;
+    const { path } = (operation ?? {}) as { path?: unknown };
+    const [, rest] = typeof path === 'string' ? (/^https?:\/\/[^/]+(.*)$/i.exec(path) ?? []) : [];
+    if (rest === undefined) continue;
+    const message = `path: ${source.word(place)} is a whole address, and base_url stands before it`;
+    source.fault(place, { code: 'wrong_value', message, hint: `write ${rest}` });
+  }
+}
+
+/** Reports the name of a header together with its value, `Authorization: Bearer`. */
+function checkAuthHeader(source: Source, { auth }: Manifest['data']): void {
+  const header = typeof auth === 'object' ? auth.header : undefined;
+  const [, name, prefix] = /^([\w-]+)\s*[:\s]\s*(\w*)$/.exec(header ?? '') ?? [];
+  if (name === undefined) return;
+  const isBearer = /^authorization$/i.test(name) && /^bearer$/i.test(prefix ?? '');
+  const form = prefix === '' ? `header: ${name}` : `header: ${name}, prefix: '${prefix} '`;
+  const message = `auth.header: ${source.word('/auth/header')} is no header name`;
+  const hint = isBearer ? 'write auth: bearer' : `write auth: { ${form} }`;
+  source.fault('/auth/header', { code: 'bad_header', message, hint });
 }
 
 const NO_FILE = 'a path is relative to the folder of gateway.yaml';

@@ -131,7 +131,15 @@ export function readPublicUrl(
 ): string {
   if (url === undefined && source.invalid_pointers.has('/public_url'))
     return source.written('/public_url');
-  return (url !== undefined && readUrl(source, '/public_url', url)) || `http://${address}`;
+  const read = url === undefined ? undefined : readUrl(source, '/public_url', url);
+  const stand_in = /^https?:\/\/(?:[^/]*\*|your[-_.])/i.exec(read ?? '');
+  if (stand_in && !source.hides('/public_url')) {
+    const given = source.word('/public_url');
+    const message = `public_url: ${given} is no address that clients can reach`;
+    const hint = 'write the one host of the gateway, such as https://gateway.example.org';
+    source.fault('/public_url', { code: 'placeholder', message, hint });
+  }
+  return read || `http://${address}`;
 }
 
 /** Warns of a public URL with a path: links between pages begin at the root, so it breaks them. */

@@ -64,6 +64,9 @@ function readProviders(
   return new Map(read);
 }
 
+/** More dollars are hardly meant for everybody who signs in. */
+const MUCH_CREDIT = 1_000;
+
 /** `allow` must be written out, `'*'` for everybody too. Credit for everybody is a warning. */
 function checkAllow(
   source: Source,
@@ -76,6 +79,15 @@ function checkAllow(
     const message = '"sign_in" is missing the key "allow": who may come in';
     const hint = "add it, such as allow: ['@example.org', ada@example.com], or ['*'] for everybody";
     source.fault('/sign_in', { code: 'missing_key', message, hint, at: 'key' });
+  }
+  if (Number(block.credit ?? 0) > MUCH_CREDIT) {
+    source.fault('/sign_in/credit', {
+      code: 'much_credit',
+      severity: 'warning',
+      message: `credit: each newcomer gets ${source.word('/sign_in/credit')} dollars`,
+      hint: 'write what a newcomer may spend, such as 1.00',
+    });
+    return;
   }
   if (!allow.includes('*') || Number(block.credit ?? 0) === 0) return;
   source.fault('/sign_in/credit', {

@@ -79,6 +79,13 @@ const NO_DATABASE = {
 export function checkUnreadStore(source: Source): void {
   if (!source.invalid_pointers.has(POINTER)) return;
   const plain = source.written(POINTER).replaceAll(/\$\{[^}]*\}/g, 'x');
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(plain)?.[1];
+  if (scheme !== undefined && !SCHEMES.includes(scheme)) {
+    const message = `store: ${quote(scheme)} is no kind of store`;
+    const near = nearestWord(scheme, SCHEMES);
+    const hint = near === undefined ? BOTH : `did you mean "${near}"?`;
+    source.faultAsWritten(POINTER, { code: 'bad_store', message, hint });
+  }
   if (!/^postgres(?:ql)?:\/\//.test(plain) || !URL.canParse(plain)) return;
   if (new URL(plain).pathname.length < 2) source.faultAsWritten(POINTER, NO_DATABASE);
 }

@@ -45,6 +45,10 @@ const RATES: Readonly<Record<string, ForeignHint>> = {
 
 const BY_VARIABLE = 'write api_key: "${NAME}", with the name of the variable';
 
+const DIRECT = 'providers are called directly: base_url may name a reverse proxy';
+const CERTIFICATES =
+  'certificates are always checked: NODE_EXTRA_CA_CERTS=FILE in the environment adds your own';
+
 const PROVIDER: Readonly<Record<string, ForeignHint>> = {
   api_key_env: BY_VARIABLE,
   env_key: BY_VARIABLE,
@@ -69,6 +73,15 @@ const PROVIDER: Readonly<Record<string, ForeignHint>> = {
   retries: RETRIES,
   max_retries: RETRIES,
   num_retries: RETRIES,
+  retry: RETRIES,
+  proxy: DIRECT,
+  http_proxy: DIRECT,
+  https_proxy: DIRECT,
+  ssl_verify: CERTIFICATES,
+  verify: CERTIFICATES,
+  verify_ssl: CERTIFICATES,
+  insecure: CERTIFICATES,
+  ca: CERTIFICATES,
   ...RATES,
   weight: 'an upstream of a model has it: upstreams: [{ provider: NAME, weight: 1 }]',
   priority: 'the order of the upstreams of a model is the priority',
@@ -155,7 +168,11 @@ const UPSTREAM: Readonly<Record<string, ForeignHint>> = {
   ...RATES,
   enabled: COMMENT_OUT,
   temperature: 'write set: { temperature: VALUE }',
-  override_params: 'write set: { FIELD: VALUE }',
+  override_params: { block: 'write set: VALUE' },
+  extra_body: { block: 'write set: VALUE' },
+  params: { block: 'write set: VALUE' },
+  parameters: { block: 'write set: VALUE' },
+  options: { block: 'write set: VALUE' },
   retries: RETRIES,
 };
 
@@ -250,6 +267,8 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>>
     ratio: 'write sample: 0.1',
   },
   AlertsBlock: {
+    events: 'every kind of alert is sent: remove this',
+    types: 'every kind of alert is sent: remove this',
     url: 'write webhook: VALUE',
     slack: 'use webhook: its receiver, a program of yours, can write to a chat',
     email: 'use webhook: its receiver, a program of yours, can send mail',

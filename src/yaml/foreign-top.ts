@@ -21,6 +21,9 @@ const PROXY = 'put a proxy with TLS in front, and write its address: public_url:
 
 /** Keys of other programs at the top of the file, and what does the same here. */
 export const TOP: Readonly<Record<string, ForeignHint>> = {
+  import: 'write include: VALUE',
+  imports: 'write include: VALUE',
+  includes: 'write include: VALUE',
   ports: 'write listen: 127.0.0.1:8080',
   port: 'write listen: 127.0.0.1:8080',
   host: 'write listen: 127.0.0.1:8080',

@@ -93,6 +93,8 @@ function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): 
   const named = upstreamsOf(data, items);
   if (named !== undefined) return `write ${named}`;
   const isWords = wants(items, 'string') || Array.isArray(items['enum']);
+  const isTexts = values.length > 0 && values.every((one) => typeof one === 'string');
+  if (isWords && isTexts && isFlow) return `write ${flow(values)}`;
   const [[key, value] = ['', undefined]] = Object.entries(data);
   const isShort = typeof value === 'string' && value.length <= 40 && !/key|secret/.test(key);
   const such = isShort && !isWords ? `: write "- ${key}: ${flow(value)}"` : '';

@@ -25,11 +25,11 @@ export function wordHint(text: string, { enum: listed, pattern }: Part): string 
   if (words.includes('list') && /^list\s*[*+x\d]/i.test(text)) {
     return 'nothing is added to list prices: write the prices that you charge';
   }
+  const foreign = Array.isArray(listed) ? foreignValueHint(text) : undefined;
+  if (foreign !== undefined) return foreign;
   const near = nearestWord(text, words);
   if (near !== undefined) return `did you mean ${quote(near)}?`;
   if (words.includes('free') && /^(?:0(?:\.0+)?|none|no|false)$/i.test(text)) return 'write free';
-  const foreign = Array.isArray(listed) ? foreignValueHint(text) : undefined;
-  if (foreign !== undefined) return foreign;
   const [only, second] = words;
   const isOn = /^(?:true|yes|on|enabled?|1)$/i.test(text);
   if (isOn && only === 'off' && second === undefined) return 'remove the line: it is on without it';
@@ -91,8 +91,14 @@ export function tidied(text: string, part: Part): string | undefined {
   const form = new RegExp(pattern);
   const usual = standard ?? (Array.isArray(examples) ? (examples as unknown[])[0] : undefined);
   const unit = /[a-z]+$/.exec(typeof usual === 'string' ? usual : '')?.[0];
-  const texts = [`@${text}`, text.replace(/^\*/, ''), hostLabel(text), writtenDate(text)];
-  let meant = texts.find((one) => one !== text && form.test(one));
+  const texts = [
+    `@${text}`,
+    text.replace(/^\*/, ''),
+    hostLabel(text),
+    writtenDate(text),
+    pathIn(text, form),
+  ];
+  let meant = texts.find((one) => one !== text && one !== '' && form.test(one));
   if (meant !== undefined) return meant;
   if (form.test('1s') && !form.test('x')) {
     const isSeconds = isLongUnit(unit) && Number(text) >= SECONDS;
@@ -106,6 +112,12 @@ const SECONDS = 600;
 
 function isLongUnit(unit: string | undefined): unit is 'd' | 'h' {
   return unit === 'd' || unit === 'h';
+}
+
+/** The path of a URL, or of a path without its first slash, where a path is wanted. */
+function pathIn(text: string, form: RegExp): string {
+  if (form.test('x') || !form.test('/x')) return '';
+  return text.replace(/^https?:\/\/[^/]+/i, '').replace(/^(?=[^/])/, '/');
 }
 
 /** The first label of the host of a URL: the name of a resource there. */
