@@ -6,6 +6,7 @@ import { readAlerts } from './alerts.js';
 import { readTraces } from './traces.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
+import { checkSmallLimits } from './small-limits.js';
 import { checkUnreadStore, readStoreUrl } from './store-url.js';
 import type { Configuration } from '../core/configuration.js';
 import { readDuration, readSize } from '../yaml/units.js';
@@ -75,6 +76,8 @@ export function readSettings(
   if (dashboard && url !== undefined) checkPath(source, public_url);
   checkJournal(source, gateway.journal);
   checkUnreadStore(source);
+  const limits = readLimits(source, gateway.limits ?? {});
+  checkSmallLimits(source, limits);
   const store = readStoreUrl(source, gateway.store ?? DEFAULT_STORE, directory);
   return {
     listen: readListen(source, 'listen', address, LISTEN),
@@ -83,7 +86,7 @@ export function readSettings(
     journal: journalFolder(directory, store, gateway.journal),
     drain_ms: duration('drain', 30_000, 0),
     keep_alive_ms: duration('keep_alive', 15_000, 100),
-    limits: readLimits(source, gateway.limits ?? {}),
+    limits,
     requests: readRequests(source, gateway.requests ?? {}),
     log_level: gateway.log?.level ?? 'info',
     log_format: gateway.log?.format ?? 'auto',

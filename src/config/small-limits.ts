@@ -1,0 +1,51 @@
+import type { Configuration } from '../core/configuration.js';
+import type { Source } from '../yaml/source.js';
+
+type Limits = Configuration['limits'];
+
+interface Small {
+  key: string;
+  amount: (limits: Limits) => number;
+  /** A smaller limit refuses ordinary calls. */
+  least: number;
+  effect: string;
+  usual: string;
+}
+
+const SMALL: readonly Small[] = [
+  {
+    key: 'body',
+    amount: ({ body_bytes }) => body_bytes,
+    least: 100_000,
+    effect: 'is less than a request with an image has',
+    usual: '20mb',
+  },
+  {
+    key: 'answer',
+    amount: ({ answer_bytes }) => answer_bytes,
+    least: 1_000_000,
+    effect: 'is less than an answer with an image has',
+    usual: '64mb',
+  },
+  {
+    key: 'task',
+    amount: ({ task_ms }) => task_ms,
+    least: 60_000,
+    effect: 'is over before a video is made',
+    usual: '24h',
+  },
+];
+
+/** Warns of limits that refuse ordinary calls, as those of another unit do. */
+export function checkSmallLimits(source: Source, limits: Limits): void {
+  for (const { key, amount, least, effect, usual } of SMALL) {
+    const place = `/limits/${key}`;
+    if (!source.has(place) || source.unread.has(place) || amount(limits) >= least) continue;
+    source.fault(place, {
+      code: 'small_limit',
+      message: `limits.${key}: ${source.word(place)} ${effect}`,
+      hint: `write a larger one, such as ${usual}`,
+      severity: 'warning',
+    });
+  }
+}
