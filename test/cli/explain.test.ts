@@ -275,10 +275,12 @@ describe('tollgate explain with prices and a body', function () {
       .and.include('(answered in this process, so nothing leaves)')
       .and.include('"audio": true')
       .and.not.include('left out: model');
-    const talk = ['--body', '{"messages":[{"role":"user","content":"Hi"}],"n":2}'];
+    const asked = { messages: [{ role: 'user', content: 'Hi' }], n: 2, reasoning_effort: 'low' };
+    const talk = ['--body', JSON.stringify(asked)];
     const text = (await place.tollgate('explain', 'talk', ...talk)).stdout;
     expect(text)
       .to.include('and the same once more')
+      .and.include('openai: gpt-4o-mini\n    left out: reasoning_effort\n')
       .and.not.match(/sk-very|hunter2|short/u);
   });
 
