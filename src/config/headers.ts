@@ -106,7 +106,7 @@ function credentials(
     return {};
   }
   // A variable in the form of another program has a fault of its own.
-  if (/^\$?\{\{/.test(key)) return {};
+  if (/^\$?\{\{|^<.*>$/.test(key)) return {};
   if (!/^[\x21-\x7e]+$/.test(key) || /^["'].*["']$/.test(key)) {
     const isBlock = /^[^:]+:\s*[|>]/.test(source.lineOf(place));
     source.fault(place, { code: 'bad_api_key', ...badKey(key, isBlock) });

@@ -46,7 +46,10 @@ export function readServiceAccount(
   }
   if (text === undefined) return undefined;
   const key = keyIn(text);
-  if (!key) return fault('is not the JSON of a key file');
+  const isPath = !source.hides(place) && /^[\w./~-]{1,80}\.json$/.test(text);
+  const path = text.replace(/^~/, '/home/USER');
+  const way = isPath ? `write service_account: \${file:${path}}` : undefined;
+  if (!key) return fault('is not the JSON of a key file', way);
   const { client_email, private_key, token_uri = DEFAULT_TOKEN_URL } = key;
   if (typeof client_email !== 'string' || client_email === '') return fault('lacks client_email');
   if (!isPrivateKey(private_key)) return fault('has no private_key that can be read');

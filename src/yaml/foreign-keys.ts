@@ -264,6 +264,8 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>>
     endpoint: 'write otlp: VALUE',
     url: 'write otlp: VALUE',
     sampling: 'write sample: 0.1',
+    sampling_rate: 'write sample: VALUE',
+    sample_rate: 'write sample: VALUE',
     ratio: 'write sample: 0.1',
   },
   AlertsBlock: {

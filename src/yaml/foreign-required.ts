@@ -13,7 +13,7 @@ const STANDS_FOR: Readonly<Record<string, readonly string[]>> = {
   mode: ['capabilities'],
   path: ['at'],
   url: ['at', 'webhook', 'otlp'],
-  endpoint: ['at', 'otlp'],
+  endpoint: ['at', 'otlp', 'resource'],
   method: ['at'],
   methods: ['at'],
   route: ['at'],

@@ -22,7 +22,7 @@ export const SIGN_IN: Readonly<Record<string, string>> = {
   allowed_domains: "write allow: ['@example.org']",
   whitelist: "write allow: ['@example.org', ada@example.com]",
   emails: "write allow: ['@example.org', ada@example.com]",
-  admins: 'write operators: [ada@example.com]',
+  admins: 'write operators: VALUE',
   users: "write allow: ['@example.org', ada@example.com]",
 };
 
