@@ -12,11 +12,9 @@ const CHARACTERS = 32_768;
 
 /** They meet only what is ours or bounded before: the address of a provider, numbers we write. */
 const INSIDE = new Set([
-  String.raw`src/upstream/address.ts \/+$`,
-  String.raw`src/upstream/network.ts \/+$`,
   String.raw`src/upstream/provider-url.ts \/+$`,
-  'src/dashboard/pages/words.ts 0+$',
-  String.raw`src/dashboard/pages/words.ts \B(?=(\d{3})+$)`,
+  'src/dashboard/pages/formatting.ts 0+$',
+  String.raw`src/dashboard/pages/formatting.ts \B(?=(\d{3})+$)`,
 ]);
 
 interface Pattern {
