@@ -9,6 +9,9 @@ const { dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))
   dependencies: Record<string, string>;
 };
 
+/** Packages that every command needs. Those that require modules of Node.js stay outside. */
+const BUNDLED = new Set(['yaml', 'ipaddr.js', '@jmespath-community/jmespath']);
+
 /**
  * Most of what a command takes is the search for its files, so the code of many files goes into
  * few. The YAML parser alone is 70 files, and every command that reads gateway.yaml needs it.
@@ -19,7 +22,7 @@ export const BUNDLE = {
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  external: Object.keys(dependencies).filter((name) => name !== 'yaml'),
+  external: Object.keys(dependencies).filter((name) => !BUNDLED.has(name)),
   // The modules of the same parser, which the bundler can put into one scope.
   alias: { yaml: `${ROOT}node_modules/yaml/browser/dist/index.js` },
   logLevel: 'warning',

@@ -4,15 +4,20 @@ import { readShippedSchema } from '../lib/schemas.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
 import { quote, type Source } from '../yaml/source.js';
 
+/** The blocks that an included file may have. The settings of the process stay in one place. */
+export const BLOCKS = ['owners', 'providers', 'models', 'endpoints'];
+
 /** Keys of an entry whose block has no name, which is a file of this program. */
 const OF_ENTRIES = ['upstreams', 'capabilities', 'uses', 'api_key', 'base_url', 'name'];
 
 /** Whether an included file is one of another program: it has none of our keys, nor one like it. */
 export function isForeign({ value }: Source): boolean {
-  const settings: object = readShippedSchema('gateway')['properties'];
   const entries = Object.entries(isRecord(value) ? value : {});
   const isOurs = ([key, block]: [string, unknown]): boolean => {
-    if (Object.hasOwn(settings, key) || key.startsWith('x-')) return true;
+    // The schema takes long to read, and most files need only this.
+    if (BLOCKS.includes(key) || key.startsWith('x-')) return true;
+    const settings: object = readShippedSchema('gateway')['properties'];
+    if (Object.hasOwn(settings, key)) return true;
     const inner = isRecord(block) ? Object.keys(block) : [];
     const isEntry = inner.some((one) => OF_ENTRIES.includes(one));
     return isEntry || nearestWord(key, Object.keys(settings)) !== undefined;

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join as joinPath, normalize } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
-import { isForeign, reportForeign } from './include-foreign.js';
+import { BLOCKS, isForeign, reportForeign } from './include-foreign.js';
 import { isRecord } from '../lib/is-record.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import type { ExpansionContext } from '../yaml/expand.js';
@@ -12,9 +12,6 @@ import { isExtension, pointer as join, quote, type Source } from '../yaml/source
 import { MAX_VALUES } from '../yaml/tree.js';
 import { unreadable } from '../yaml/unreadable.js';
 import { readShippedSchema } from '../lib/schemas.js';
-
-/** The blocks that an included file may have. The settings of the process stay in one place. */
-const BLOCKS = ['owners', 'providers', 'models', 'endpoints'];
 
 export const MAX_FILES = 500;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
