@@ -20,6 +20,7 @@ import { toolCallsIn } from './openai/tools.js';
 import type { Upstream } from '../src/core/model.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
 import { isRecord, recordsIn } from '../src/lib/is-record.js';
+import { memoizeByObject } from '../src/lib/memoize-by-object.js';
 
 /** The wire flags that this codec reads. */
 export const wire_flags = [
@@ -86,24 +87,13 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   return { path: '', body, ignored: [...new Set([...ignored, ...extra.ignored])] };
 }
 
-const limit_fields = new WeakMap<Upstream, string>();
-
-function limitField(upstream: Upstream): string {
-  let field = limit_fields.get(upstream);
-  if (field === undefined) {
-    field = limitFieldOf(upstream);
-    limit_fields.set(upstream, field);
-  }
-  return field;
-}
-
 /** Reasoning models of OpenAI refuse the older name of the limit, and other servers the newer. */
-function limitFieldOf({ provider: { wire }, model, rename }: Upstream): string {
+const limitField = memoizeByObject(({ provider: { wire }, model, rename }: Upstream): string => {
   const begins: unknown = wire['max_completion_tokens'];
   if (!Array.isArray(begins) || rename['max_tokens'] !== undefined) return 'max_tokens';
   const isNewer = begins.some((name) => typeof name === 'string' && model.startsWith(name));
   return isNewer ? 'max_completion_tokens' : 'max_tokens';
-}
+});
 
 const PRICED: ReadonlySet<string> = new Set([
   'model',

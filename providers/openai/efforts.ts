@@ -1,29 +1,24 @@
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/is-record.js';
+import { memoizeByObject } from '../../src/lib/memoize-by-object.js';
 import { LEVELS } from './reasoning.js';
 
 type Fields = Record<string, unknown>;
-
-const taken_by = new WeakMap<Upstream, readonly unknown[] | null>();
 
 /**
  * The efforts that an upstream's model takes, by the flag `effort_values`: of the longest prefix of
  * its name. Null if it is not known to refuse any.
  */
-export function effortsOf(upstream: Upstream): readonly unknown[] | null {
-  let taken = taken_by.get(upstream);
-  if (taken === undefined) {
-    const { model, provider } = upstream;
+export const effortsOf = memoizeByObject(
+  ({ model, provider }: Upstream): readonly unknown[] | null => {
     const flag = provider.wire['effort_values'];
     const prefixes = Object.entries(isRecord(flag) ? flag : {})
       .filter(([prefix]) => model.startsWith(prefix))
       .sort(([a], [b]) => b.length - a.length);
-    const values = prefixes[0]?.[1];
-    taken = Array.isArray(values) ? values : null;
-    taken_by.set(upstream, taken);
-  }
-  return taken;
-}
+    const values: unknown = prefixes[0]?.[1];
+    return Array.isArray(values) ? values : null;
+  },
+);
 
 /**
  * Changes `reasoning_effort` to the nearest of the efforts that the model takes, in place, or

@@ -1,5 +1,6 @@
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
+import { memoizeByObject } from '../../src/lib/memoize-by-object.js';
 import { openAiModel, type OpenAiModel } from './models.js';
 
 type Fields = Record<string, unknown>;
@@ -23,18 +24,10 @@ const NEUTRAL: Readonly<Record<string, unknown>> = {
 /** The efforts that more than one model takes, in rising order. */
 export const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 
-const rules_of = new WeakMap<Upstream, OpenAiModel | null>();
-
 /** The rules of an upstream's model; null if it is not known to have any. */
-export function rulesOf(upstream: Upstream): OpenAiModel | null {
-  let rules = rules_of.get(upstream);
-  if (rules === undefined) {
-    const { model, provider } = upstream;
-    rules = (provider.wire['openai_models'] === true && openAiModel(model)) || null;
-    rules_of.set(upstream, rules);
-  }
-  return rules;
-}
+export const rulesOf = memoizeByObject(({ model, provider }: Upstream): OpenAiModel | null => {
+  return (provider.wire['openai_models'] === true && openAiModel(model)) || null;
+});
 
 /**
  * Leaves out the fields that the model refuses, in place, and returns the names of those that asked

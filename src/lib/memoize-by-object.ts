@@ -4,8 +4,10 @@ export function memoizeByObject<Key extends object, Result>(
 ): (key: Key) => Result {
   const cache = new WeakMap<Key, { result: Result }>();
   return (key) => {
-    const entry = cache.get(key) ?? { result: compute(key) };
-    cache.set(key, entry);
-    return entry.result;
+    const known = cache.get(key);
+    if (known) return known.result;
+    const result = compute(key);
+    cache.set(key, { result });
+    return result;
   };
 }

@@ -4,6 +4,7 @@ import { UpstreamCall } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import type { Network } from './network-types.js';
+import { memoizeByObject } from '../lib/memoize-by-object.js';
 import { addressOf, baseOf, isForeign, isOwn, type Base } from './provider-url.js';
 
 export interface NetworkOptions {
@@ -45,15 +46,7 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
   const agent = new Agent({ ...limits, connect: connecting });
   // Upstreams choose these addresses, so calls to them share no sockets with the provider.
   const outside = new Agent({ ...limits, connect: { ...connecting, lookup: lookupPublic } });
-  const targets = new WeakMap<Provider, Target>();
-
-  const targetFor = (provider: Provider): Target => {
-    const known = targets.get(provider);
-    if (known) return known;
-    const target = targetOf(provider);
-    targets.set(provider, target);
-    return target;
-  };
+  const targetFor = memoizeByObject(targetOf);
 
   return {
     send: (provider, request, signal) =>

@@ -9,6 +9,7 @@ import { DeltaReader, type DeltaSource } from './delta-reader.js';
 import type { Provider, WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
+import { memoizeByObject } from '../../lib/memoize-by-object.js';
 import type {
   ChatAnswer,
   ChatAttempt,
@@ -29,7 +30,7 @@ import { readWhole } from './whole-answer.js';
  * Resolves with a whole answer, or with a stream that has begun. Throws `UpstreamError` otherwise.
  */
 export function sendChat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
-  const operation = operationOf(attempt.upstream);
+  const operation = operationFor(attempt.upstream.provider);
   const { max } = operation;
   if (attempt.call.n <= max) return ask(attempt, operation, attempt.client.signal, network);
   return fanOut(attempt, max, (part, signal) => ask(part, operation, signal, network));
@@ -70,24 +71,18 @@ function hiddenReasoning({ choices }: ChatReply, visible: VisibleParts): string 
   return choices.map(({ reasoning_content = '' }) => reasoning_content).join('');
 }
 
-/** Caches the chat operation of each provider, whose codec is checked once. */
-const operations = new WeakMap<Provider, ChatOperation>();
-
-function operationOf({ provider }: Upstream): ChatOperation {
-  const known = operations.get(provider);
-  if (known) return known;
-  const operation = provider.operations.get('chat');
+/** The chat operation of a provider, whose codec is checked once. */
+const operationFor = memoizeByObject(({ name, operations }: Provider): ChatOperation => {
+  const operation = operations.get('chat');
   if (!operation || !isChatCodec(operation.codec)) {
-    throw new Error(`${provider.name} does not serve chat.`);
+    throw new Error(`${name} does not serve chat.`);
   }
-  const found = { path: operation.path, codec: operation.codec, max: operation.max };
-  operations.set(provider, found);
-  return found;
-}
+  return { path: operation.path, codec: operation.codec, max: operation.max };
+});
 
 /** The names of the fields that an upstream's wire format leaves out of a call. */
 export function fieldsLeftOut(call: ChatCall, upstream: Upstream): readonly string[] {
-  return operationOf(upstream).codec.encode(call, upstream).ignored ?? [];
+  return operationFor(upstream.provider).codec.encode(call, upstream).ignored ?? [];
 }
 
 function isJson(answer: WireAnswer): boolean {
