@@ -173,7 +173,7 @@ function priceLines(price: PriceShape): string[] {
   return Object.entries(price).map(([unit, value]) => {
     if (typeof value === 'string') return `${unit} ${withDollarSign(value)}`;
     const kinds = Object.entries(value).map(
-      ([kind, amount]) => `${kind} ${withDollarSign(amount)}`,
+      ([kind, amount]) => `${kind} ${typeof amount === 'string' ? withDollarSign(amount) : amount}`,
     );
     return `${unit} ${kinds.join(', ')}`;
   });

@@ -24,6 +24,7 @@ export function checkLimits(source: Source, pointer: string, model: ReadLimits):
   checkResolutions(source, at, model);
   checkUnused(source, at, model);
   checkAudioPrices(source, model);
+  checkLongPrompts(source, at, model);
   checkKinds(source, model.upstreams);
 }
 
@@ -118,6 +119,26 @@ function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
     hint: `one of 1024x1024 in high quality takes ${MADE_IMAGE_TOKENS} tokens`,
     severity: 'warning',
   });
+}
+
+/** Warns of prices for prompts that are longer than any that the model takes. */
+function checkLongPrompts(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
+  const { context } = limits;
+  for (const { upstream, price_at } of new Map(
+    upstreams.map((one) => [one.price_at, one]),
+  ).values()) {
+    const place = `${price_at}/long_prompt/above_tokens`;
+    const above_tokens = upstream.price.long_prompt?.above_tokens;
+    if (above_tokens === undefined || context === undefined || !source.has(place)) continue;
+    if (above_tokens < context) continue;
+    const none = `no prompt is above ${source.word(place)}`;
+    source.fault(place, {
+      code: 'unused_price',
+      message: `long_prompt: ${none} where limits.context is ${source.word(`${at}/context`)}`,
+      hint: 'correct one of the two, or remove long_prompt',
+      severity: 'warning',
+    });
+  }
 }
 
 /** The pixels of the smallest images that upstreams make, 256 by 256. */

@@ -1,4 +1,4 @@
-import type { Price } from '../core/model.js';
+import { TOKEN_UNITS, type Price, type TokenPrices, type TokenUnit } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import { DEAREST_UNIT_NANO } from './price-magnitude.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -41,6 +41,31 @@ export function checkPriceOrder(source: Source, price_at: string, price: Price):
   const isTwice = checkSameQuality(source, images);
   if (!isTwice) checkKinds(source, 'per_image', images);
   checkKinds(source, 'per_video_second', videos);
+  checkLongPrompt(source, price_at, price);
+}
+
+/** How many times the price of a short prompt a provider may charge for a long one. */
+const MANY = 10n;
+
+/** Warns of a price of long prompts that is below that of short ones, or many times it. */
+function checkLongPrompt(source: Source, price_at: string, { long_prompt, ...price }: Price): void {
+  for (const [unit, field] of Object.entries(TOKEN_UNITS) as [TokenUnit, keyof TokenPrices][]) {
+    const [long, short] = [long_prompt?.[field], price[field]];
+    // An amount that could not be read has a fault of its own, and counts as 0.
+    if (!long || !short || (long >= short && long <= short * MANY)) continue;
+    const place = `${price_at}/long_prompt/${unit}`;
+    const far = `${source.word(place)} is ${long < short ? 'less than' : 'many times the'}`;
+    const hint =
+      long < short
+        ? 'a long prompt costs more than a short one: check both, or swap them'
+        : 'providers charge up to four times as much: check both';
+    source.fault(place, {
+      code: 'price_order',
+      message: `long_prompt: ${unit} ${far} ${formatDollars(short)} of a short prompt`,
+      hint,
+      severity: 'warning',
+    });
+  }
 }
 
 function imageKind(source: Source, at: string, kind: string, nano: bigint): Kind {

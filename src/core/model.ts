@@ -11,9 +11,8 @@ export interface Caller {
   suspended?: true;
 }
 
-/** Prices in nano-dollars (1e-9 USD); those of tokens are per million, so they stay integers. */
-export interface Price {
-  free: boolean;
+/** Prices of tokens in nano-dollars (1e-9 USD) per million, so that they stay integers. */
+export interface TokenPrices {
   input_nano_per_million: bigint;
   output_nano_per_million: bigint;
   /** Prices of token classes. A class without one has the price of input or output. */
@@ -21,6 +20,20 @@ export interface Price {
   cache_write_nano_per_million?: bigint;
   audio_input_nano_per_million?: bigint;
   audio_output_nano_per_million?: bigint;
+}
+
+/**
+ * The prices of all tokens of a call whose prompt has more than `above_tokens`. A price that is not
+ * given stays as it is for shorter prompts.
+ */
+export interface LongPromptPrices extends Partial<TokenPrices> {
+  above_tokens: number;
+}
+
+/** Prices in nano-dollars. */
+export interface Price extends TokenPrices {
+  free: boolean;
+  long_prompt?: LongPromptPrices;
   /** Whether the file gives only a price for input, so that output is free. */
   input_only?: boolean;
   /** Nano-dollars by `any`, by quality (`hd`), by size (`1024x1024`) or both (`hd/1024x1024`). */
@@ -42,7 +55,7 @@ export const TOKEN_UNITS = {
   audio_input_per_million: 'audio_input_nano_per_million',
   output_per_million: 'output_nano_per_million',
   audio_output_per_million: 'audio_output_nano_per_million',
-} as const satisfies Record<string, keyof Price>;
+} as const satisfies Record<string, keyof TokenPrices>;
 
 export type TokenUnit = keyof typeof TOKEN_UNITS;
 

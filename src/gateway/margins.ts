@@ -26,7 +26,9 @@ export async function margins(upstreams: readonly Upstream[]): Promise<Margin[][
     const own = amountsOf(priceShape(upstream.price));
     return [...amountsOf(priceShape(listed.price))].flatMap(([unit, list]) => {
       // A free model has a price of zero for each unit.
-      const price = own.get(unit) ?? (upstream.price.free ? '0.00' : undefined);
+      // A price without one for long prompts holds for these too.
+      const short = unit.replace(/^long_prompt /u, '');
+      const price = own.get(unit) ?? own.get(short) ?? (upstream.price.free ? '0.00' : undefined);
       if (price === undefined) return [];
       return [
         { unit, price, list, percent: marginOf(Number(price), Number(list)), date: listed.date },
@@ -39,13 +41,16 @@ function marginOf(price: number, list: number): number | null {
   return price === 0 ? null : Number((((price - list) / price) * 100).toFixed(1));
 }
 
-/** Dollars by unit; a price by size or quality has one unit for each of them. */
+/** Dollars by unit; a price by size, quality or length of prompt has a unit for each of them. */
 export function amountsOf(shape: PriceShape): Map<string, string> {
   const amounts = new Map<string, string>();
   if (shape === 'free') return amounts;
   for (const [unit, value] of Object.entries(shape)) {
     if (typeof value === 'string') amounts.set(unit, value);
-    else for (const [kind, amount] of Object.entries(value)) amounts.set(`${unit} ${kind}`, amount);
+    else
+      for (const [kind, amount] of Object.entries(value)) {
+        if (typeof amount === 'string') amounts.set(`${unit} ${kind}`, amount);
+      }
   }
   return amounts;
 }

@@ -36,10 +36,23 @@ function shapeDifferences(name: string, before: PriceShape, after: PriceShape): 
   }
   const olds = amountsOf(before);
   const units = [...new Set([...olds.keys(), ...news.keys()])];
-  return units.flatMap((unit) => {
-    const text = unitDifference(unit, amountOf(unit, olds), amountOf(unit, news));
-    return text === undefined ? [] : [`model ${name}: ${text}`];
-  });
+  const changes = units.map((unit) =>
+    unitDifference(unit, amountOf(unit, olds), amountOf(unit, news)),
+  );
+  const texts = [...changes, lengthDifference(lengthOf(before), lengthOf(after))];
+  return texts.flatMap((text) => (text === undefined ? [] : [`model ${name}: ${text}`]));
+}
+
+/** The tokens of the longest prompt that is not a long one; undefined if all have one price. */
+function lengthOf(shape: Exclude<PriceShape, 'free'>): number | undefined {
+  const { long_prompt } = shape;
+  const length = typeof long_prompt === 'object' ? long_prompt['above_tokens'] : undefined;
+  return length === undefined ? undefined : Number(length);
+}
+
+function lengthDifference(old?: number, now?: number): string | undefined {
+  if (old === undefined || now === undefined || old === now) return undefined;
+  return `prompts above ${now} tokens cost more now, above ${old} before`;
 }
 
 function unitDifference(unit: string, old?: string, now?: string): string | undefined {
@@ -64,6 +77,8 @@ const PAYS_AS: Readonly<Record<string, string>> = {
 };
 
 function amountOf(unit: string, amounts: ReadonlyMap<string, string>): string | undefined {
+  const [, long_unit] = /^long_prompt (.+)$/u.exec(unit) ?? [];
+  if (long_unit !== undefined) return amounts.get(unit) ?? longAmount(long_unit, amounts);
   const [, kind = ''] = /^per_image (.+)$/u.exec(unit) ?? [];
   const wider = kind.split('/').map((part) => `per_image ${part}`);
   const names = kind === '' ? [PAYS_AS[unit] ?? unit] : [...wider, EVERY_IMAGE];
@@ -72,6 +87,12 @@ function amountOf(unit: string, amounts: ReadonlyMap<string, string>): string | 
     if (amount !== undefined) return amount;
   }
   return undefined;
+}
+
+/** The price behind a long prompt that has none of its own: of its class, of input or output. */
+function longAmount(unit: string, amounts: ReadonlyMap<string, string>): string | undefined {
+  const pays_as = PAYS_AS[unit] ?? unit;
+  return amounts.get(unit) ?? amounts.get(`long_prompt ${pays_as}`) ?? amounts.get(pays_as);
 }
 
 /** `up by 20 %`, `down by 5 %`. */

@@ -48,6 +48,7 @@ export type PriceEntry =
       output_per_million?: number;
       /** Dollars for a million output tokens of audio. Without it, the price of output. */
       audio_output_per_million?: number;
+      long_prompt?: LongPrompt;
       /**
        * Dollars for one image: one price for all, or by quality, by size, or by both. Without it,
        * images have no price of their own.
@@ -670,6 +671,43 @@ export interface UpstreamEntry {
     [k: string]: Field;
   };
   price?: PriceEntry;
+}
+/**
+ * The prices of all tokens of a call whose prompt is longer than `above_tokens`. A price that it
+ * does not give stays as it is. Without it, long prompts cost as much as short ones.
+ */
+export interface LongPrompt {
+  /**
+   * The tokens of the longest prompt that still has the other prices. Without it, the block cannot
+   * be read.
+   */
+  above_tokens: number;
+  /** Dollars for a million tokens of a long prompt. Without it, the price of a short one. */
+  input_per_million?: number;
+  /**
+   * Dollars for a million tokens of a long prompt that the upstream read from its cache. Without
+   * it, the price of a short one.
+   */
+  cached_input_per_million?: number;
+  /**
+   * Dollars for a million tokens of a long prompt that the upstream wrote into its cache. Without
+   * it, the price of a short one.
+   */
+  cache_write_per_million?: number;
+  /**
+   * Dollars for a million tokens of audio in a long prompt. Without it, the price of a short one.
+   */
+  audio_input_per_million?: number;
+  /**
+   * Dollars for a million output tokens behind a long prompt. Without it, the price behind a short
+   * one.
+   */
+  output_per_million?: number;
+  /**
+   * Dollars for a million output tokens of audio behind a long prompt. Without it, the price behind
+   * a short one.
+   */
+  audio_output_per_million?: number;
 }
 /**
  * Bounds of what one request may ask of this model; they also bound what is held. Without it, each

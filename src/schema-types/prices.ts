@@ -26,5 +26,15 @@ export interface ListedPrice {
   audio_input_per_million?: Dollars;
   output_per_million?: Dollars;
   audio_output_per_million?: Dollars;
+  long_prompt?: ListedLongPrompt;
   per_image?: Dollars;
+}
+export interface ListedLongPrompt {
+  above_tokens: number;
+  input_per_million?: Dollars;
+  cached_input_per_million?: Dollars;
+  cache_write_per_million?: Dollars;
+  audio_input_per_million?: Dollars;
+  output_per_million?: Dollars;
+  audio_output_per_million?: Dollars;
 }

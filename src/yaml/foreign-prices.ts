@@ -52,7 +52,6 @@ const MILLION = ['1m', 'm', 'mtok', 'mtoken', 'mtokens', 'million', 'mio'];
 const OTHER_CLASSES: readonly [form: RegExp, hint: string][] = [
   [/batch_|_batch|flex_|priority_/, 'all calls have one price: remove this'],
   [/reasoning_|thinking_/, 'reasoning is charged as output: remove this'],
-  [/_above|_over|long_/, 'one price holds for all lengths: let it cover long prompts, remove this'],
 ];
 
 /** The hint for a price in the unit of another program; undefined for any other key. */
@@ -61,6 +60,7 @@ export function foreignPriceHint(key: string): string | undefined {
   const words = key.split('_');
   const other = OTHER_CLASSES.find(([form]) => form.test(key));
   if (other) return other[1];
+  if (/_above|_over|long_(?!prompts?$)/.test(key)) return longPromptHint(key, words);
   const has = (...any: readonly string[]): boolean => any.some((word) => words.includes(word));
   const [, kind] = KINDS.find(([all]) => all.every((word) => words.includes(word))) ?? [];
   if (kind === undefined || !has('cost', 'price', 'per')) return undefined;
@@ -68,6 +68,15 @@ export function foreignPriceHint(key: string): string | undefined {
   if (has(...MILLION)) return `did you mean "${ours}"?`;
   if (has(...THOUSAND)) return `use ${ours} instead: multiply by 1000`;
   return has('token', 'tokens') ? `use ${ours} instead: multiply by 1000000` : undefined;
+}
+
+/** The hint for the price of a long prompt, whose length may stand in its key: `above_200k`. */
+function longPromptHint(key: string, words: readonly string[]): string {
+  const [, thousands = '200'] = /(\d{1,4})k/.exec(key) ?? [];
+  const [, kind = 'input_per_million'] =
+    KINDS.find(([all]) => all.every((word) => words.includes(word))) ?? [];
+  const block = `{ above_tokens: ${thousands}000, ${kind}: DOLLARS }`;
+  return `write long_prompt: ${block}, for a million tokens`;
 }
 
 const CONVERSION = /^use (\w+) instead(?:, in dollars\b.*|: (multiply|divide)\b.*\bby (\d+))$/;

@@ -132,6 +132,7 @@ owners: { me: { name: Me } }
 providers:
   openai: { api_key: sk-very-secret-key-1, base_url: 'URL/v1', headers: { X-Team: hunter2 } }
   anthropic: { api_key: short, base_url: 'URL' }
+  gemini: { api_key: short }
   simulator: {}
 models:
   talk:
@@ -144,6 +145,8 @@ models:
     limits: { max_tokens: 200 }
     price: { input_per_million: 0.3, output_per_million: 0.5 }
   paint: { owner: me, capabilities: [image], upstreams: [{ provider: openai, model: gpt-image-1 }], price: { per_image: 0.04 } }
+  flat: { owner: me, capabilities: [chat], upstreams: [{ provider: gemini, model: gemini-2.5-pro }], price: { input_per_million: 1.25, output_per_million: 10 } }
+  long: { owner: me, capabilities: [chat], upstreams: [{ provider: gemini, model: gemini-2.5-pro }], price: list }
   film: { owner: me, capabilities: [video], upstreams: [{ provider: simulator }], limits: { duration_seconds: 6 }, price: { per_video_second: 0.04 } }
 `;
 
@@ -205,6 +208,20 @@ describe('tollgate explain with prices and a body', function () {
       .to.include('openai: gpt-4o-mini, weight 3: 75 % of the calls\n')
       .and.match(/output_per_million margin -20 %: the list price of \d{4}-\d\d-\d\d is \$0\.60\n/u)
       .and.match(/In chat, what a client leaves out\n {2}n +1\n/u);
+  });
+
+  it('shows the loss at a price that is the same for prompts that cost the provider more', async () => {
+    const { upstreams } = await place.json<Previewed>('explain', 'flat');
+    const margins = upstreams[0]?.margins.map(({ unit, percent, list }) => [unit, percent, list]);
+    expect(margins).to.deep.include.members([
+      ['input_per_million', 0, '1.25'],
+      ['long_prompt input_per_million', -100, '2.50'],
+      ['long_prompt output_per_million', -50, '15.00'],
+    ]);
+    const { stdout } = await place.tollgate('explain', 'long');
+    expect(stdout).to.include(
+      'long_prompt above_tokens 200000, input_per_million $2.50, cached_input_per_million $0.25, ',
+    );
   });
 
   it('shows each request as it would leave, its secrets as dots, and sends none', async () => {

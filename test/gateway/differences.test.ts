@@ -155,6 +155,13 @@ const PAIRS: [title: string, from: string, to: string, told: string[], loses: bo
     false,
   ],
   [
+    'prices of long prompts, which cost as much as short ones before',
+    'output_per_million: 2.00',
+    'output_per_million: 2.00, long_prompt: { above_tokens: 60000, input_per_million: 2.00 }',
+    ['model small: long_prompt input_per_million up by 100 %, from 1.00 to 2.00'],
+    false,
+  ],
+  [
     'one price of images in place of two',
     '{ standard: 0.04, hd: 0.08 }',
     '0.05',

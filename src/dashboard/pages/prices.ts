@@ -1,5 +1,5 @@
 import { tokenPrices } from '../../billing/price-shape.js';
-import type { Model, Price, TokenUnit } from '../../core/model.js';
+import { TOKEN_UNITS, type Model, type Price, type TokenUnit } from '../../core/model.js';
 import { formatExactAmount, formatCount } from './formatting.js';
 
 type Fact = [name: string, value: string];
@@ -17,7 +17,7 @@ const UNIT_WORDS: Record<TokenUnit, string> = {
 export function pricesOf({ price }: Model): Fact[] {
   if (price.free) return [['Any call', 'free']];
   const tokens = tokenPrices(price).map(([unit, nano]): Fact => {
-    return [UNIT_WORDS[unit], `${formatExactAmount(nano)} per million tokens`];
+    return [UNIT_WORDS[unit], perMillion(nano)];
   });
   const images = [...(price.per_image ?? [])].map(([kind, nano]): Fact => [
     kind === 'any' ? 'Image' : `Image, ${kind}`,
@@ -27,7 +27,21 @@ export function pricesOf({ price }: Model): Fact[] {
     kind.replace('/audio', ', with sound').replace('/silent', ', silent'),
     `${formatExactAmount(nano)} a second`,
   ]);
-  return [...tokens, ...images, ...videos, ...audioPrices(price)];
+  return [...tokens, ...longPromptPrices(price), ...images, ...videos, ...audioPrices(price)];
+}
+
+function perMillion(nano: bigint): string {
+  return `${formatExactAmount(nano)} per million tokens`;
+}
+
+/** The prices that are other ones for a long prompt. */
+function longPromptPrices({ long_prompt }: Price): Fact[] {
+  if (!long_prompt) return [];
+  const length = `prompt above ${formatCount(long_prompt.above_tokens)} tokens`;
+  return (Object.keys(TOKEN_UNITS) as TokenUnit[]).flatMap((unit): Fact[] => {
+    const nano = long_prompt[TOKEN_UNITS[unit]];
+    return nano === undefined ? [] : [[`${UNIT_WORDS[unit]}, ${length}`, perMillion(nano)]];
+  });
 }
 
 /** Prices of speech and transcription, each of which is one number. */

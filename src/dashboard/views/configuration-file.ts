@@ -141,7 +141,7 @@ function priceBlock(price: Price): unknown {
 }
 
 /** `{ hd: { 1024x1024: 0.08 } }` of `{ 'hd/1024x1024': '0.08' }`. */
-function nested(prices: Record<string, string>): Block {
+function nested(prices: Record<string, string | number>): Block {
   const block: Record<string, number | Record<string, number>> = {};
   for (const [name, amount] of Object.entries(prices)) {
     const [first = '', second] = name.split('/');

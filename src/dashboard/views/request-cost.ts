@@ -1,4 +1,5 @@
 import { tokenCost } from '../../billing/bill.js';
+import { priceOfLongPrompt } from '../../billing/prompt-price.js';
 import type { Price } from '../../core/model.js';
 import type { RequestRecord } from '../../core/request-record.js';
 import { hasTokens, type TokenUsage } from '../../core/usage.js';
@@ -32,7 +33,7 @@ const THOUSAND = 1_000;
  * do not explain is spread over the other units, such as images. So is the whole cost of a request
  * without tokens, such as one for a video.
  */
-export function costOf(record: RequestRecord, prices: readonly Price[]): RequestCost {
+export function costOf(record: RequestRecord, known: readonly Price[]): RequestCost {
   const total_nano = record.cost_nano + record.uncollected_nano;
   if (total_nano === 0n) return { lines: [], total_nano };
   if (!hasTokens(record)) {
@@ -40,6 +41,7 @@ export function costOf(record: RequestRecord, prices: readonly Price[]): Request
     return { lines: line ? [line] : [], total_nano };
   }
   const usage = usageOf(record);
+  const prices = known.flatMap((price) => pricesOf(price, usage));
   const price = prices.find((one) => tokenCost(usage, one) === total_nano);
   if (price) return { lines: tokenLines(usage, price), total_nano };
   for (const one of prices) {
@@ -47,6 +49,12 @@ export function costOf(record: RequestRecord, prices: readonly Price[]): Request
     if (rest) return { lines: [...tokenLines(usage, one), rest], total_nano };
   }
   return { lines: [], total_nano };
+}
+
+/** The likelier price first: a prompt that was read several times may have been a short one. */
+function pricesOf(price: Price, { prompt_tokens }: TokenUsage): Price[] {
+  if (!price.long_prompt || prompt_tokens <= price.long_prompt.above_tokens) return [price];
+  return [priceOfLongPrompt(price), price];
 }
 
 function usageOf(record: RequestRecord): TokenUsage {

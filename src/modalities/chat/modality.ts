@@ -3,6 +3,7 @@ import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/spending.js';
 import type { Fit, PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
+import { readLongPrompt } from './price-block.js';
 import { chargeAnswer, chatMaxCost, estimatedBill, promptTokens, type Terms } from './price.js';
 import type { ChatWork, ChatAnswer, ChatStream } from './call.js';
 import type { ChatCall } from './codec.js';
@@ -216,6 +217,7 @@ export const chat: Modality = {
     audio_input_per_million: { pays: TEXT, is_class: true },
     output_per_million: { pays: TEXT },
     audio_output_per_million: { pays: TEXT, is_class: true },
+    long_prompt: { pays: TEXT, is_class: true, read: readLongPrompt },
   },
   manifest: { served_by: [['chat']], read: readChat },
   fields: {

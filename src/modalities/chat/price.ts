@@ -6,7 +6,8 @@ import {
   type Bill,
   cappedByHold,
 } from '../../billing/bill.js';
-import type { Model, Upstream } from '../../core/model.js';
+import { priceOfLongPrompt, priceOfPrompt } from '../../billing/prompt-price.js';
+import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import type { TokenUsage } from '../../core/usage.js';
 import type { ChatWork, ChatAnswer } from './call.js';
@@ -89,10 +90,25 @@ function hiddenTokens({ call }: ChatWork, { hidden_tokens }: Provider): number {
 export function chatMaxCost(work: ChatWork, model: Model, upstreams: readonly Upstream[]): bigint {
   let highest = 0n;
   for (const { price, provider } of upstreams) {
-    const cost = maxTokenCost(maxTokens(work, model, provider), price);
-    if (cost > highest) highest = cost;
+    const usage = maxTokens(work, model, provider);
+    for (const one of possiblePrices(price, usage, promptReads(work.call, provider))) {
+      const cost = maxTokenCost(usage, one);
+      if (cost > highest) highest = cost;
+    }
   }
   return highest;
+}
+
+/** The prices that a prompt of at most so many tokens can have. */
+function possiblePrices(price: Price, { prompt_tokens }: TokenUsage, reads: number): Price[] {
+  const { long_prompt } = price;
+  if (!long_prompt || prompt_tokens / reads <= long_prompt.above_tokens) return [price];
+  return [price, priceOfLongPrompt(price)];
+}
+
+/** The prices of a call with this usage. An upstream judges each reading of a prompt by itself. */
+function priceOfUsage({ prompt_tokens }: TokenUsage, { work, upstream }: Terms): Price {
+  return priceOfPrompt(upstream.price, prompt_tokens / promptReads(work.call, upstream.provider));
 }
 
 /** The terms of a bill: the work, the upstream that did it, and the hold (null if it is free). */
@@ -111,15 +127,17 @@ export interface Terms {
 export function billFromUsage(
   usage: unknown,
   texts: readonly string[],
-  { work, model, upstream }: Terms,
+  terms: Terms,
 ): Bill | undefined {
+  const { work, model } = terms;
   const tokens = readUsage(usage);
   if (!tokens || !isPlausible(tokens, model.limits, work.call.n)) return undefined;
   if (tokens.completion_tokens === 0 && texts.some((text) => text !== '')) return undefined;
-  const cost_nano = tokenCost(tokens, upstream.price);
+  const price = priceOfUsage(tokens, terms);
+  const cost_nano = tokenCost(tokens, price);
   const max = outputLimit(work.call);
   if (tokens.completion_tokens <= max) return { usage: tokens, cost_nano, estimated: false };
-  const owed_nano = tokenCost(withOutput(tokens, max), upstream.price);
+  const owed_nano = tokenCost(withOutput(tokens, max), price);
   const not_owed_nano = cost_nano - owed_nano;
   return { usage: tokens, cost_nano: owed_nano, not_owed_nano, estimated: false };
 }
@@ -154,7 +172,7 @@ export async function estimatedBill(
     completion_tokens: await completionTokens(texts, unseen, work),
     ...(audio_input_tokens !== undefined && { audio_input_tokens }),
   };
-  const cost = tokenCost(usage, upstream.price);
+  const cost = tokenCost(usage, priceOfUsage(usage, terms));
   return { usage, cost_nano: cappedByHold(cost, hold_nano), estimated: true };
 }
 

@@ -1,5 +1,6 @@
 import { billSample } from '../../billing/sample-bill.js';
 import { tokenCost } from '../../billing/bill.js';
+import { priceOfPrompt } from '../../billing/prompt-price.js';
 import type { Model } from '../../core/model.js';
 import type { SampleBill } from '../../billing/sample-bill.js';
 import { chatWork } from './formats/openai-request.js';
@@ -19,5 +20,7 @@ export async function sampleBill(model: Model): Promise<SampleBill> {
     `chat: ${content.length} bytes of text that turn out to be ${PROMPT_TOKENS} tokens, ` +
     `and an answer of ${completion_tokens}, with "max_tokens": ${completion_tokens}`;
   const held_nano = chatMaxCost(work, model, model.upstreams);
-  return billSample(request, held_nano, model.upstreams, ({ price }) => tokenCost(usage, price));
+  return billSample(request, held_nano, model.upstreams, ({ price }) =>
+    tokenCost(usage, priceOfPrompt(price, PROMPT_TOKENS)),
+  );
 }

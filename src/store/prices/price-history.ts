@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { TOKEN_UNITS, type Price } from '../../core/model.js';
+import { TOKEN_UNITS, type Price, type TokenPrices } from '../../core/model.js';
 import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
 
@@ -22,6 +22,11 @@ export interface PriceHistory {
   /** The prices around that time, the likeliest first: a new price is noted a little late. */
   about(upstream: PricedUpstream, time_ms: number): Promise<Price[]>;
 }
+
+type PriceTexts = Partial<Record<keyof TokenPrices, string>>;
+
+/** A price as its row has it. */
+type NotedPrice = PriceTexts & { long_prompt?: PriceTexts & { above_tokens: number } };
 
 interface PriceRow extends PricedUpstream {
   since_ms: bigint;
@@ -110,16 +115,33 @@ function nameOf(upstream: PricedUpstream): string {
 }
 
 /** The prices of tokens as JSON, in nano-dollars a million. */
-function textOf(price: Price): string {
+function textOf({ long_prompt, ...price }: Price): string {
+  const long = long_prompt && {
+    long_prompt: { above_tokens: long_prompt.above_tokens, ...textsOf(long_prompt) },
+  };
+  return JSON.stringify({ ...textsOf(price), ...long });
+}
+
+function textsOf(prices: Partial<TokenPrices>): PriceTexts {
   const fields = FIELDS.flatMap((name) => {
-    const nano = price[name];
+    const nano = prices[name];
     return nano === undefined ? [] : [[name, String(nano)]];
   });
-  return JSON.stringify(Object.fromEntries(fields));
+  return Object.fromEntries(fields) as PriceTexts;
 }
 
 function priceOf(text: string): Price {
-  const fields = Object.entries(JSON.parse(text) as Record<string, string>);
-  const price = Object.fromEntries(fields.map(([name, nano]) => [name, BigInt(nano)]));
-  return { free: false, input_nano_per_million: 0n, output_nano_per_million: 0n, ...price };
+  const { long_prompt: long, ...texts } = JSON.parse(text) as NotedPrice;
+  const price = { free: false, input_nano_per_million: 0n, output_nano_per_million: 0n };
+  if (!long) return { ...price, ...nanosOf(texts) };
+  const long_prompt = { ...nanosOf(long), above_tokens: long.above_tokens };
+  return { ...price, ...nanosOf(texts), long_prompt };
+}
+
+function nanosOf(texts: PriceTexts): Partial<TokenPrices> {
+  const fields = FIELDS.flatMap((name) => {
+    const nano = texts[name];
+    return nano === undefined ? [] : [[name, BigInt(nano)]];
+  });
+  return Object.fromEntries(fields) as Partial<TokenPrices>;
 }

@@ -28,6 +28,14 @@ describe('the prices of a model in words', () => {
     expect(priceInShort(model)).to.equal('$0.15 in · $0.60 out, per 1M tokens');
   });
 
+  it('name the length of a prompt above which they are other ones', () => {
+    const long_prompt = { above_tokens: 200_000, input_nano_per_million: 300_000_000n };
+    expect(pricesOf(priced({ long_prompt })).at(-1)).to.deep.equal([
+      'Input, prompt above 200,000 tokens',
+      '$0.30 per million tokens',
+    ]);
+  });
+
   const KNOWN: [string, Partial<Price>, string[]][] = [
     ['input and output alone', {}, ['Input', 'Output']],
     ['input alone', { input_only: true, output_nano_per_million: 0n }, ['Input']],

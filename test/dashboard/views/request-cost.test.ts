@@ -28,6 +28,16 @@ describe('the cost of a request, worked out', () => {
     });
   });
 
+  it('takes the prices of a long prompt, unless the prompt was read several times', () => {
+    const long_prompt = { above_tokens: 999, input_nano_per_million: 6_000_000_000n };
+    const { long_prompt: _, ...long } = { ...OLD, ...long_prompt, long_prompt };
+    for (const price of [long, OLD]) {
+      const record = recordAt(NOW_MS, { ...USAGE, cost_nano: tokenCost(USAGE, price) });
+      const [first] = costOf(record, [{ ...OLD, long_prompt }]).lines;
+      expect(first?.price_nano).to.equal(price.input_nano_per_million);
+    }
+  });
+
   it('counts what could not be collected as a part of the cost', () => {
     const cost_nano = tokenCost(USAGE, OLD) - 1_000n;
     const record = recordAt(NOW_MS, { ...USAGE, cost_nano, uncollected_nano: 1_000n });

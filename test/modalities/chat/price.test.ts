@@ -9,6 +9,7 @@ import {
 } from '../../../src/modalities/chat/price.js';
 import { chat as openai } from '../../../providers/openai.js';
 import { tokenCost } from '../../../src/billing/bill.js';
+import { priceOfPrompt } from '../../../src/billing/prompt-price.js';
 import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
 import { FREE, modelAt, PRICE, termsOf } from '../../billing/helpers/terms.js';
@@ -71,6 +72,15 @@ const prices: fc.Arbitrary<Price> = fc.record(
     cache_write_nano_per_million: nano,
     audio_input_nano_per_million: nano,
     audio_output_nano_per_million: nano,
+    long_prompt: fc.record(
+      {
+        above_tokens: fc.integer({ min: 1, max: 500 }),
+        input_nano_per_million: nano,
+        cached_input_nano_per_million: nano,
+        output_nano_per_million: nano,
+      },
+      { requiredKeys: ['above_tokens'] },
+    ),
   },
   { requiredKeys: ['free', 'input_nano_per_million', 'output_nano_per_million'] },
 );
@@ -118,7 +128,10 @@ describe('the max cost of a chat call', () => {
             cache_write_tokens: Math.floor(written * (prompt_tokens - cached_tokens)),
             audio_output_tokens: Math.floor(voice * completion_tokens),
           };
-          for (const price of list) expect(bound >= tokenCost(usage, price)).to.equal(true);
+          for (const price of list) {
+            const cost = tokenCost(usage, priceOfPrompt(price, prompt_tokens));
+            expect(bound >= cost).to.equal(true);
+          }
         },
       ),
       { numRuns: 300 },

@@ -17,7 +17,8 @@ onEachStore('the history of prices', (ground) => {
   it('knows what an upstream cost at a time, the likeliest price first', async () => {
     const store = await ground.open();
     const start_ms = ground.now_ms;
-    const cached = { cached_input_nano_per_million: 5n };
+    const long_prompt = { above_tokens: 200_000, output_nano_per_million: 40n };
+    const cached = { cached_input_nano_per_million: 5n, long_prompt };
     for (const one of [price(10n, cached), price(10n, cached), price(20n), price(30n)]) {
       await store.prices.note([{ ...UPSTREAM, price: one }]);
       ground.now_ms += 1_000;
