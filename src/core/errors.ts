@@ -80,6 +80,17 @@ export class GatewayError extends Error {
   }
 }
 
+/** The client has disconnected, so no answer is needed. */
+export class ClientDisconnected extends Error {
+  override name = 'ClientDisconnected';
+  constructor(
+    /** Whether the upstream call ended before anything was sent. */
+    readonly before_sent = false,
+  ) {
+    super('The client closed the connection.');
+  }
+}
+
 /** Whether the gateway has ended a request because it stops. That is no fault of an upstream. */
 export function isStop(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'draining';

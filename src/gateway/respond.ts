@@ -1,5 +1,5 @@
-import { ClientDisconnected, encodingOf, writeCorked } from '../http/client-connection.js';
-import { GatewayError } from '../core/errors.js';
+import { encodingOf, writeCorked } from '../http/client-connection.js';
+import { ClientDisconnected, GatewayError } from '../core/errors.js';
 import type { Health } from './probes.js';
 import { type Context, type StageMiddleware, type State } from '../pipeline/stage.js';
 import { LARGE_BYTES } from '../lib/json-text.js';

@@ -6,15 +6,8 @@ import {
   type InFlightRequest,
 } from '../lib/in-flight.js';
 import type { RequestMemory } from './memory-budget.js';
+import { ClientDisconnected } from '../core/errors.js';
 import { UpstreamError } from '../core/upstream-error.js';
-
-/** The client has disconnected, so no answer is needed. */
-export class ClientDisconnected extends Error {
-  override name = 'ClientDisconnected';
-  constructor() {
-    super('The client closed the connection.');
-  }
-}
 
 /** How long the gateway reads an upstream's answer after the client has disconnected. */
 export interface DisconnectDelays {

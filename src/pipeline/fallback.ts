@@ -1,5 +1,5 @@
 import { UpstreamError } from '../core/upstream-error.js';
-import { ClientDisconnected } from '../http/client-connection.js';
+import { ClientDisconnected } from '../core/errors.js';
 import { upstreamFault } from '../telemetry/plain-error.js';
 import { isRetryable, toClientError } from '../upstream/to-client-error.js';
 import type { UpstreamAttempt } from '../core/request-record.js';
@@ -34,7 +34,7 @@ async function askEach(work: Work, context: SendContext): Promise<Answer> {
       return answer;
     } catch (error) {
       notes.attemptFailed(error);
-      if (client.disconnected) return unanswered(work, upstream, context);
+      if (client.disconnected) return unanswered(work, upstream, context, error);
       if (!(error instanceof UpstreamError)) throw error;
       // `unsupported` is reported only if every upstream failed by it: the client could do nothing
       // about the others, which may serve the same request later.
@@ -54,19 +54,25 @@ async function askEach(work: Work, context: SendContext): Promise<Answer> {
 
 /**
  * What a client that has disconnected before its answer pays: something only if the time to drain
- * is over and the upstream bills on. A client that may repeat the call pays for its answer. Throws
- * `ClientDisconnected` if it pays nothing.
+ * is over, the upstream bills on, and the request was sent to it. A client that may repeat the call
+ * pays for its answer. Throws `ClientDisconnected` if it pays nothing.
  */
-function unanswered(work: Work, upstream: Upstream, context: SendContext): PaidAnswer {
+function unanswered(
+  work: Work,
+  upstream: Upstream,
+  context: SendContext,
+  error: unknown,
+): PaidAnswer {
   const { client } = context;
   const { name, on_abort } = upstream.provider;
+  const isSent = !(error instanceof ClientDisconnected && error.before_sent);
   const isDrained = on_abort === 'drain' && client.signal.aborted && !client.may_retry;
-  const bill = isDrained ? work.unansweredBill?.(upstream, context) : undefined;
-  if (!bill) throw new ClientDisconnected();
+  if (!isSent || !isDrained || !work.unansweredBill) throw new ClientDisconnected();
+  const billOf = work.unansweredBill.bind(work);
   return {
     provider: name,
     streams: false,
-    deliver: async (settle) => settle(await bill),
+    deliver: async (settle) => settle(await billOf(upstream, context)),
     body: () => undefined,
   };
 }

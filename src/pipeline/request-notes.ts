@@ -1,10 +1,10 @@
 import { FLAGS, MESSAGE_CHARACTERS, type RequestRecord } from '../core/request-record.js';
 import type { AttemptFault, UpstreamAttempt } from '../core/request-record.js';
-import { GatewayError, isStop } from '../core/errors.js';
+import { ClientDisconnected, GatewayError, isStop } from '../core/errors.js';
 import type { Upstream } from '../core/model.js';
 import { FAULT_MESSAGES, UpstreamError } from '../core/upstream-error.js';
 import { toClientError } from '../upstream/to-client-error.js';
-import { ClientDisconnected, type ClientConnection } from '../http/client-connection.js';
+import type { ClientConnection } from '../http/client-connection.js';
 
 const CODES_CHARACTERS = 100;
 

@@ -1,5 +1,4 @@
-import { GatewayError } from '../core/errors.js';
-import { ClientDisconnected } from '../http/client-connection.js';
+import { ClientDisconnected, GatewayError } from '../core/errors.js';
 import { memoizeByObject } from '../lib/memoize-by-object.js';
 import { inTurns, type Steps } from '../lib/text-search.js';
 import { EventLoopTurns } from '../lib/event-loop-turns.js';

@@ -1,6 +1,6 @@
-import { ClientConnection, ClientDisconnected } from '../http/client-connection.js';
+import { ClientConnection } from '../http/client-connection.js';
 import type { Configuration } from '../core/configuration.js';
-import { OptionError } from '../core/errors.js';
+import { ClientDisconnected, OptionError } from '../core/errors.js';
 import { headerSafe, ignoredHeader } from '../http/ignored-header.js';
 import type { Modalities, Operation } from '../pipeline/modality.js';
 import { formatOption, requestMemoryOf, type Context, type Stage } from '../pipeline/stage.js';

@@ -1,6 +1,6 @@
 import { Agent, Pool } from 'undici';
 import type { Provider, WireRequest } from '../core/provider.js';
-import { UpstreamCall } from './upstream-call.js';
+import { UpstreamCall, unsent } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import type { Network } from './network-types.js';
@@ -51,7 +51,7 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
   return {
     send: (provider, request, signal) =>
       new Promise((resolve, reject) => {
-        signal.throwIfAborted();
+        if (signal.aborted) return reject(unsent(signal.reason));
         const mustBePublic = !provider.local && isForeign(provider, request.path);
         if (mustBePublic) assertPublic(request.path);
         const call = new UpstreamCall(provider.timeouts, signal, resolve, reject);

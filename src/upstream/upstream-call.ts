@@ -3,7 +3,7 @@ import type { AbortListener, LightAbortSignal } from '../lib/in-flight.js';
 import type { Timeouts, WireAnswer } from '../core/provider.js';
 import { AnswerBody, type BodySource } from './answer-body.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { isStop } from '../core/errors.js';
+import { ClientDisconnected, isStop } from '../core/errors.js';
 import { systemCodes } from './system-code.js';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -99,7 +99,7 @@ export class UpstreamCall
 
   /** Called when the signal is aborted. */
   handleEvent(): void {
-    this.fail(this.#signal.reason);
+    this.fail(this.#controller ? this.#signal.reason : unsent(this.#signal.reason));
   }
 
   resume(): void {
@@ -128,6 +128,11 @@ export class UpstreamCall
     this.#timer.stop();
     this.#signal.removeEventListener('abort', this);
   }
+}
+
+/** The reason for which a call ended that was not sent. */
+export function unsent(reason: unknown): unknown {
+  return reason instanceof ClientDisconnected ? new ClientDisconnected(true) : reason;
 }
 
 /** The phases of an upstream call, and the message of an error when a phase took too long. */

@@ -1,6 +1,6 @@
-import { GatewayError } from '../../core/errors.js';
+import { ClientDisconnected, GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
-import { ClientDisconnected, type ClientConnection } from '../../http/client-connection.js';
+import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
 import { openContent, type OpenVideo } from './open-content.js';

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../core/errors.js';
-import { ClientDisconnected, type ClientConnection } from '../../http/client-connection.js';
+import { ClientDisconnected, GatewayError } from '../../core/errors.js';
+import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
