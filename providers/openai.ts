@@ -16,6 +16,7 @@ import { decodeStream } from './openai/stream.js';
 import { signatureDetail, sentMessages, detailsIn, reasoningSent } from './openai/messages.js';
 import { effortsOf, fitToEfforts } from './openai/efforts.js';
 import { fitToModel, rulesOf } from './openai/reasoning.js';
+import { leaveOutField, refusedOf } from './openai/refused-fields.js';
 import { toolCallsIn } from './openai/tools.js';
 import type { Upstream } from '../src/core/model.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
@@ -39,6 +40,8 @@ export const wire_flags = [
   'openai_models',
   'max_stops',
   'effort_values',
+  'refused_fields',
+  'message_names',
 ] as const;
 
 /**
@@ -67,6 +70,9 @@ export const wire_flags = [
  * - `max_stops`: the most stop sequences. More are `unsupported`.
  * - `effort_values`: the values of `reasoning_effort` that models take, by the longest prefix of
  *   their names. Others become the nearest one, or are left out.
+ * - `refused_fields`: the fields that models refuse, by the longest prefix of their names. They are
+ *   left out, except `stop`, which is `unsupported`.
+ * - `message_names`: the roles whose messages may have a `name`. Without it, all.
  */
 export const chat: ChatCodec = { encode, decode, decodeStream, reasoningSent };
 
@@ -188,7 +194,9 @@ export function extraFields(call: ChatCall, upstream: Upstream): ExtraFields {
   const says = reasoning_effort !== undefined && wire['effort'] !== undefined;
   const rules = rulesOf(upstream);
   const efforts = reasoning_effort === undefined ? null : effortsOf(upstream);
-  if (!asksUsage && drop.length === 0 && tools === undefined && !says && !rules && !efforts) {
+  const refused = refusedOf(upstream) ?? NOTHING;
+  const isFitted = says || rules || efforts || refused.length > 0;
+  if (!asksUsage && drop.length === 0 && tools === undefined && !isFitted) {
     return { fields: call.fields, ignored: NOTHING };
   }
   const fields: Fields = Object.assign({}, call.fields);
@@ -201,6 +209,7 @@ export function extraFields(call: ChatCall, upstream: Upstream): ExtraFields {
     ...(wire['cache_control'] === true ? NOTHING : unmark(fields)),
     ...dropFields(fields, drop),
     ...(rules ? fitToModel(fields, rules, upstream) : NOTHING),
+    ...refused.filter((name) => leaveOutField(fields, name)),
   ];
   return { fields, ignored };
 }

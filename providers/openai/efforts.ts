@@ -1,6 +1,6 @@
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
 import { memoizeByObject } from '../../src/lib/memoize-by-object.js';
+import { byPrefix } from './refused-fields.js';
 import { LEVELS } from './reasoning.js';
 
 type Fields = Record<string, unknown>;
@@ -11,12 +11,7 @@ type Fields = Record<string, unknown>;
  */
 export const effortsOf = memoizeByObject(
   ({ model, provider }: Upstream): readonly unknown[] | null => {
-    const flag = provider.wire['effort_values'];
-    const prefixes = Object.entries(isRecord(flag) ? flag : {})
-      .filter(([prefix]) => model.startsWith(prefix))
-      .sort(([a], [b]) => b.length - a.length);
-    const values: unknown = prefixes[0]?.[1];
-    return Array.isArray(values) ? values : null;
+    return byPrefix(provider.wire['effort_values'], model);
   },
 );
 

@@ -26,13 +26,15 @@ const NOTHING: readonly string[] = [];
  * copy. Throws `unsupported` for a file that the upstream does not accept.
  */
 export function sentMessages(messages: readonly ChatMessage[], upstream: Upstream): SentMessages {
-  if (messages.every(isPlain)) return { messages, ignored: NOTHING };
+  const { wire } = upstream.provider;
+  const isSent = (message: ChatMessage): boolean => isPlain(message) && mayHaveName(message, wire);
+  if (messages.every(isSent)) return { messages, ignored: NOTHING };
   const ignored = new Set<string>();
   const media = new ToolMedia();
   const sent: object[] = [];
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'tool') sent.push(...media.messages());
-    if (isPlain(message)) sent.push(message);
+    if (isSent(message)) sent.push(message);
     else sent.push(sentMessage(message, index, upstream, { ignored, media }));
   }
   sent.push(...media.messages());
@@ -51,6 +53,11 @@ function isPlain(message: ChatMessage): boolean {
   );
 }
 
+/** Whether the upstream takes the message's name, if it has one. */
+function mayHaveName({ role, name }: ChatMessage, { message_names: roles }: Wire): boolean {
+  return name === undefined || !Array.isArray(roles) || roles.includes(role);
+}
+
 function sentMessage(
   message: ChatMessage,
   index: number,
@@ -60,10 +67,12 @@ function sentMessage(
   const { role, name, tool_calls, tool_call_id } = message;
   const content =
     message.content === undefined ? undefined : contentOf(message, index, wire, ignored);
+  const takesName = mayHaveName(message, wire);
+  if (!takesName) ignored.add('messages[].name');
   const sent = {
     role,
     content: role === 'tool' ? media.takeFrom(content, message) : content,
-    ...(name !== undefined && { name }),
+    ...(name !== undefined && takesName && { name }),
     ...(tool_calls && {
       tool_calls: tool_calls.map((call) => ({ ...call, id: sentId(call.id, wire) })),
     }),

@@ -1,25 +1,12 @@
-import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
 import { memoizeByObject } from '../../src/lib/memoize-by-object.js';
 import { openAiModel, type OpenAiModel } from './models.js';
+import { leaveOutField } from './refused-fields.js';
 
 type Fields = Record<string, unknown>;
 
 const PENALTIES = ['presence_penalty', 'frequency_penalty', 'logit_bias'];
 const SAMPLING = ['temperature', 'top_p', 'logprobs', 'top_logprobs'];
-
-/** Values that ask for nothing, so that nothing is lost without them. */
-const NEUTRAL: Readonly<Record<string, unknown>> = {
-  temperature: 1,
-  top_p: 1,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-  logprobs: false,
-  top_logprobs: 0,
-  parallel_tool_calls: true,
-  verbosity: 'medium',
-  reasoning_effort: 'none',
-};
 
 /** The efforts that more than one model takes, in rising order. */
 export const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
@@ -37,12 +24,9 @@ export const rulesOf = memoizeByObject(({ model, provider }: Upstream): OpenAiMo
 export function fitToModel(fields: Fields, rules: OpenAiModel, { set }: Upstream): string[] {
   const ignored: string[] = [];
   const leaveOut = (name: string): void => {
-    const value = fields[name];
-    if (value === undefined) return;
-    delete fields[name];
-    if (NEUTRAL[name] !== value) ignored.push(name);
+    if (leaveOutField(fields, name)) ignored.push(name);
   };
-  if (!rules.stop && fields['stop'] !== undefined) refuseStop();
+  if (!rules.stop) leaveOut('stop');
   if (rules.reasons === 'never') leaveOut('reasoning_effort');
   else if (fitEffort(fields, rules)) ignored.push('reasoning_effort');
   if (!rules.verbosity) leaveOut('verbosity');
@@ -51,11 +35,6 @@ export function fitToModel(fields: Fields, rules: OpenAiModel, { set }: Upstream
   const effort = set['reasoning_effort'] ?? fields['reasoning_effort'];
   if (doesReason(effort, rules)) SAMPLING.forEach(leaveOut);
   return ignored;
-}
-
-function refuseStop(): never {
-  const message = 'stop: this model takes no stop sequences.';
-  throw new UpstreamError('unsupported', message, undefined, { param: 'stop' });
 }
 
 function doesReason(effort: unknown, { reasons }: OpenAiModel): boolean {

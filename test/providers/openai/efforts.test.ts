@@ -32,6 +32,9 @@ const ROWS: [manifest: string, model: string, effort: string, said: unknown, ign
     ['xai', 'grok-4.20-multi-agent', 'low', 'low', []],
     ['xai', 'grok-3-mini', 'medium', 'low', []],
     ['xai', 'grok-4.3', 'medium', 'medium', []],
+    ['xai', 'grok-4.3', 'xhigh', 'high', []],
+    ['xai', 'grok-4.5', 'none', 'low', NAMED],
+    ['xai', 'grok-build-0.1', 'low', undefined, NAMED],
   ];
 
 describe('an effort for a model that refuses it', () => {

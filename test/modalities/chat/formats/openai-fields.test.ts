@@ -145,7 +145,7 @@ const FIELDS: Record<keyof Params, Row[]> = {
   top_logprobs: [['top_logprobs', { logprobs: true, top_logprobs: 2 }, 'honoured']],
   reasoning_effort: [['reasoning_effort', { reasoning_effort: 'low' }, 'honoured']],
   verbosity: [['verbosity', { verbosity: 'low' }, 'honoured']],
-  metadata: [['metadata', { metadata: { a: 'b' } }, 'honoured']],
+  metadata: [['metadata', { metadata: { a: 'b' } }, { ignored: 'metadata' }]],
   prompt_cache_key: [['prompt_cache_key', { prompt_cache_key: 'k' }, 'honoured']],
   safety_identifier: [['safety_identifier', { safety_identifier: 's' }, 'honoured']],
   audio: [['audio', { audio: { voice: 'alloy', format: 'wav' } }, { ignored: 'audio' }]],

@@ -135,10 +135,10 @@ describe('a chat request as its upstream gets it', () => {
     it(`answers ${status} to a field of ${levels} levels`, async () => {
       const nested = '['.repeat(levels) + ']'.repeat(levels);
       const fields = `"model":"acme-chat","messages":${JSON.stringify(messages)}`;
-      const answer = await chat(acme, `{${fields},"metadata":${nested},"unknown":${nested}}`);
+      const answer = await chat(acme, `{${fields},"logit_bias":${nested},"unknown":${nested}}`);
       expect(answer.status).to.equal(status);
       // A body that is too large to be parsed at all names no field.
-      const param = levels > 1_000 ? null : 'metadata';
+      const param = levels > 1_000 ? null : 'logit_bias';
       if (status === 400) expect(errorOf(answer).param).to.equal(param);
     });
   }
