@@ -4,6 +4,7 @@ import type { ChatMessage, ContentPart } from '../../schema-types/chat-completio
 import { isHttp } from '../../upstream/client-url.js';
 import { fetchFiles, Unfetchable, type FetchLimits } from '../../upstream/fetch-files.js';
 import type { Network } from '../../upstream/network-types.js';
+import { unsent } from '../../upstream/upstream-call.js';
 import type { CallScope } from '../../upstream/upstream-request.js';
 
 /** The first field with a URL, and the kind of file that it must lead to. */
@@ -35,7 +36,8 @@ export async function inlineUrls(
     for (const [url, bytes] of files) inline.set(url, dataUrl(bytes, places.get(url)));
     return messages.map((message) => inlined(message, inline));
   } catch (error) {
-    if (!(error instanceof Unfetchable)) throw error;
+    // The call is sent only with the files in it.
+    if (!(error instanceof Unfetchable)) throw unsent(error);
     throw fieldError(places.get(error.url)?.param ?? 'messages', error.message);
   }
 }

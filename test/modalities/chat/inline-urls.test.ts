@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { GatewayError } from '../../../src/core/errors.js';
+import { ClientDisconnected, GatewayError } from '../../../src/core/errors.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import { LightAbortController } from '../../../src/lib/in-flight.js';
 import { inlineUrls } from '../../../src/modalities/chat/inline-urls.js';
 import type { ChatMessage, ContentPart } from '../../../src/schema-types/chat-completion.js';
 import type { Network } from '../../../src/upstream/network-types.js';
 import { createNetwork } from '../../../src/upstream/network.js';
+import { until } from '../../helpers/until.js';
 import {
   providerAt,
   startUpstream,
@@ -159,6 +160,16 @@ describe('URLs of a request for an upstream that follows none', () => {
     const gone = new Error('gone');
     leaving.abort(gone);
     expect(await reading.catch((error: unknown) => error)).to.equal(gone);
+  });
+
+  it('are not billed as a prompt when the client goes while they are fetched', async () => {
+    const leaving = new LightAbortController();
+    const before = pictures.requests.length;
+    const reading = inlineUrls([user(image(`${HOST}/slow`))], LIMITS, network, { signal: leaving });
+    await until(() => pictures.requests.length > before, 'the file is asked for');
+    leaving.abort(new ClientDisconnected());
+    const error: unknown = await reading.catch((failed: unknown) => failed);
+    expect(error).to.be.instanceOf(ClientDisconnected).and.to.include({ before_sent: true });
   });
 
   it('end in what the memory budget says where it is full', async () => {
