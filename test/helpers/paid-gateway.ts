@@ -19,6 +19,8 @@ interface PaidOptions {
   step?: Step;
   /** The timeouts of `up`, in YAML. */
   timeout?: string;
+  /** Further keys of `up`, in YAML. */
+  provider?: string;
   /** Further lines of gateway.yaml. */
   settings?: string;
 }
@@ -29,14 +31,14 @@ interface PaidOptions {
  */
 export async function startPaidGateway(
   models: string,
-  { uses = 'openai', step = {}, timeout = '{}', settings = '' }: PaidOptions = {},
+  { uses = 'openai', step = {}, timeout = '{}', provider = '', settings = '' }: PaidOptions = {},
 ): Promise<PaidGateway> {
   const paid = { step } as PaidGateway;
   const upstream = await startUpstream((_, response) => play(paid.step, response));
   const yaml = `${settings}
 owners: { acme: { name: Acme } }
 providers:
-  up: { uses: ${uses}, base_url: '${upstream.url}', api_key: sk-up, timeout: ${timeout} }
+  up: { uses: ${uses}, base_url: '${upstream.url}', api_key: sk-up, timeout: ${timeout}, ${provider} }
   google: { uses: gemini, base_url: '${upstream.url}', api_key: sk-up }
   simulator: {}
 models:

@@ -1,3 +1,4 @@
+import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/spending.js';
@@ -9,7 +10,7 @@ import {
   type EmbeddingFormat,
 } from './formats/embedding.js';
 import { readEmbedding } from './manifest.js';
-import { embeddingBill, embeddingMaxCost } from './price.js';
+import { embeddingBill, embeddingMaxCost, type EmbeddingTerms } from './price.js';
 import { probeEmbedding } from './probe.js';
 import { sampleBill } from './sample-bill.js';
 import { sendEmbedding } from './send.js';
@@ -34,16 +35,30 @@ class PlannedEmbeddings implements Work {
     return embeddingMaxCost(this.call, this.upstreams);
   }
 
-  async send(upstream: Upstream, { hold, client, services }: SendContext): Promise<PaidAnswer> {
+  async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { call, format, model } = this;
-    const { vectors, usage } = await sendEmbedding(call, upstream, client, services);
-    const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
+    const { vectors, usage } = await sendEmbedding(
+      call,
+      upstream,
+      context.client,
+      context.services,
+    );
+    const terms = this.#termsFor(upstream, context);
     return {
       provider: upstream.provider.name,
       streams: false,
       deliver: async (settle) => settle(await embeddingBill(usage, terms)),
       body: (bill) => format.write(model, call, vectors, bill),
     };
+  }
+
+  unansweredBill(upstream: Upstream, context: SendContext): Promise<Bill> {
+    return embeddingBill(undefined, this.#termsFor(upstream, context));
+  }
+
+  #termsFor({ price }: Upstream, { hold }: SendContext): EmbeddingTerms {
+    const { call, model } = this;
+    return { call, model, price, hold_nano: hold.amount_nano };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import { spendingOperation } from '../../pipeline/spending.js';
 import type { Modality } from '../../pipeline/modality.js';
@@ -5,7 +6,7 @@ import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { ModerationCall } from './codec.js';
 import { moderation as openAiFormat, type ModerationFormat } from './formats/moderation.js';
 import { readModeration } from './manifest.js';
-import { moderationBill, moderationMaxCost, sampleBill } from './price.js';
+import { moderationBill, moderationMaxCost, sampleBill, type ModerationTerms } from './price.js';
 import { sendModeration } from './send.js';
 
 const FORMATS: readonly ModerationFormat[] = [openAiFormat];
@@ -30,16 +31,24 @@ class PlannedModeration implements Work {
 
   async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { call, format, model } = this;
-    const { client, services, hold, request_id } = context;
+    const { client, services, request_id } = context;
     const reply = await sendModeration(call, upstream, client, services);
-    const { price, provider } = upstream;
-    const terms = { call, model, provider, price, hold_nano: hold.amount_nano };
+    const terms = this.#termsFor(upstream, context);
     return {
-      provider: provider.name,
+      provider: upstream.provider.name,
       streams: false,
       deliver: async (settle) => settle(await moderationBill(reply.usage, terms)),
       body: () => format.write(request_id, model, reply),
     };
+  }
+
+  unansweredBill(upstream: Upstream, context: SendContext): Promise<Bill> {
+    return moderationBill(undefined, this.#termsFor(upstream, context));
+  }
+
+  #termsFor({ provider, price }: Upstream, { hold }: SendContext): ModerationTerms {
+    const { call, model } = this;
+    return { call, model, provider, price, hold_nano: hold.amount_nano };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import { spendingOperation } from '../../pipeline/spending.js';
 import type { Modality } from '../../pipeline/modality.js';
@@ -38,6 +39,10 @@ class PlannedSpeech implements Work {
       deliver: (settle) => deliverSpeech(opened, call, upstream, { bill, settle }, context),
       body: () => undefined,
     };
+  }
+
+  async unansweredBill({ price }: Upstream): Promise<Bill> {
+    return { ...speechBill(this.call, price), estimated: true };
   }
 }
 

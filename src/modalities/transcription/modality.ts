@@ -7,7 +7,13 @@ import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { TranscriptionCall, TranscriptReply } from './codec.js';
 import { transcription as openAiFormat, translation } from './formats/transcription.js';
 import { readTranscription } from './manifest.js';
-import { readMinutePrice, sampleBill, transcriptionBill, transcriptionMaxCost } from './price.js';
+import {
+  readMinutePrice,
+  sampleBill,
+  transcriptionBill,
+  transcriptionMaxCost,
+  type TranscriptionTerms,
+} from './price.js';
 import { sendTranscription } from './send.js';
 import { TEXT_TYPES, transcriptBody, transcriptText } from './write.js';
 
@@ -35,10 +41,9 @@ class PlannedTranscription implements Work {
   }
 
   async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
-    const { call, model } = this;
-    const { client, services, hold } = context;
-    const reply = await sendTranscription(call, upstream, client, services);
-    const terms = { call, model, price: upstream.price, hold_nano: hold.amount_nano };
+    const { call } = this;
+    const reply = await sendTranscription(call, upstream, context.client, context.services);
+    const terms = this.#termsFor(upstream, context);
     const type = TEXT_TYPES[call.format];
     return {
       provider: upstream.provider.name,
@@ -50,6 +55,17 @@ class PlannedTranscription implements Work {
       },
       body: (bill: Bill) => (type === undefined ? transcriptBody(reply, call, bill) : undefined),
     };
+  }
+
+  /** The upstream has heard the audio at least. */
+  unansweredBill(upstream: Upstream, context: SendContext): Promise<Bill> {
+    const nothing = { text: '', seconds: undefined, usage: undefined };
+    return transcriptionBill(nothing, this.#termsFor(upstream, context));
+  }
+
+  #termsFor({ price }: Upstream, { hold }: SendContext): TranscriptionTerms {
+    const { call, model } = this;
+    return { call, model, price, hold_nano: hold.amount_nano };
   }
 }
 
