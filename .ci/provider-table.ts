@@ -44,6 +44,13 @@ const FLAGS: Record<string, (value: unknown) => string> = {
   max_stops: (most) => `at most ${String(most)} stop sequences`,
   effort_values: () => '`reasoning_effort` only for models that take it',
   openai_models: () => 'leaves out what a reasoning model refuses',
+  refused_fields: (fields) => {
+    const names = new Set(Object.values(fields as Record<string, string[]>).flat());
+    return `some models refuse ${[...names].map((name) => `\`${name}\``).join(', ')}`;
+  },
+  message_names: () => '`name` of some messages only, or of none',
+  json_schema: () => 'JSON schemas as a system message',
+  forced_tools: () => 'no thinking where a tool is forced',
 };
 
 /** The table of docs/providers.md: every manifest, what it serves, and its quirks. */

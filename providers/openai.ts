@@ -14,6 +14,8 @@ import {
 import { writeCustomTools } from './openai/custom-tools.js';
 import { decodeStream } from './openai/stream.js';
 import { signatureDetail, sentMessages, detailsIn, reasoningSent } from './openai/messages.js';
+import { forceOrThink } from './openai/forced-tools.js';
+import { writeSchemaAsInstruction } from './openai/json-instruction.js';
 import { effortsOf, fitToEfforts } from './openai/efforts.js';
 import { fitToModel, rulesOf } from './openai/reasoning.js';
 import { leaveOutField, refusedOf } from './openai/refused-fields.js';
@@ -42,6 +44,8 @@ export const wire_flags = [
   'effort_values',
   'refused_fields',
   'message_names',
+  'json_schema',
+  'forced_tools',
 ] as const;
 
 /**
@@ -73,6 +77,9 @@ export const wire_flags = [
  * - `refused_fields`: the fields that models refuse, by the longest prefix of their names. They are
  *   left out, except `stop`, which is `unsupported`.
  * - `message_names`: the roles whose messages may have a `name`. Without it, all.
+ * - `json_schema: instruction`: only JSON of any kind is known. A system message has the schema.
+ * - `forced_tools: not_thinking`: a model that thinks, as it does by default, must not be forced to
+ *   call a tool.
  */
 export const chat: ChatCodec = { encode, decode, decodeStream, reasoningSent };
 
@@ -89,8 +96,12 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   for (const [name, value] of Object.entries(upstream.set)) {
     if (!fixed.has(name)) body[name] = value;
   }
-  if (ignored.length === 0 && extra.ignored.length === 0) return { path: '', body };
-  return { path: '', body, ignored: [...new Set([...ignored, ...extra.ignored])] };
+  const { wire } = upstream.provider;
+  if (wire['json_schema'] === 'instruction') writeSchemaAsInstruction(body);
+  const isUnforced = wire['forced_tools'] === 'not_thinking' && forceOrThink(body);
+  if (!isUnforced && ignored.length === 0 && extra.ignored.length === 0) return { path: '', body };
+  const names = [...ignored, ...extra.ignored, ...(isUnforced ? ['tool_choice'] : NOTHING)];
+  return { path: '', body, ignored: [...new Set(names)] };
 }
 
 /** Reasoning models of OpenAI refuse the older name of the limit, and other servers the newer. */

@@ -34,6 +34,9 @@ const ROWS: [manifest: string, model: string, effort: string, said: unknown, ign
     ['xai', 'grok-4.3', 'medium', 'medium', []],
     ['xai', 'grok-4.3', 'xhigh', 'high', []],
     ['xai', 'grok-4.5', 'none', 'low', NAMED],
+    ['mistral', 'mistral-small-latest', 'low', 'high', []],
+    ['mistral', 'mistral-small-latest', 'none', 'none', []],
+    ['mistral', 'mistral-large-latest', 'high', undefined, NAMED],
     ['xai', 'grok-build-0.1', 'low', undefined, NAMED],
   ];
 

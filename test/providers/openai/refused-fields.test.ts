@@ -58,6 +58,51 @@ describe('a field that a model answers with 400', () => {
   });
 });
 
+describe('a wish that DeepSeek answers with 400', () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } } };
+  const hello: ChatMessage[] = [{ role: 'user', content: 'Hello!' }];
+  const REQUIRED = { tools: [{ type: 'function', function: { name: 'add' } }] };
+
+  it('is an instruction: a JSON schema', () => {
+    const response_format = { type: 'json_schema', json_schema: { name: 'place', schema } };
+    const body = sent('deepseek', 'deepseek-v4-pro', { response_format }, hello);
+    expect(body.fields).to.deep.equal({ response_format: { type: 'json_object' } });
+    expect(body.ignored).to.deep.equal([]);
+    const [system, ...rest] = body.messages as ChatMessage[];
+    expect(system?.role).to.equal('system');
+    expect(system?.content).to.contain(JSON.stringify(schema));
+    expect(rest).to.deep.equal(hello);
+  });
+
+  for (const tool_choice of ['required', { type: 'function', function: { name: 'add' } }]) {
+    const what = JSON.stringify(tool_choice);
+    it(`turns thinking off: tool_choice ${what}`, () => {
+      const { fields, ignored } = sent('deepseek', 'deepseek-flash', { ...REQUIRED, tool_choice });
+      const thinking = { type: 'disabled' };
+      expect([fields, ignored]).to.deep.equal([{ ...REQUIRED, tool_choice, thinking }, []]);
+    });
+
+    it(`is left out where the client wants thinking: tool_choice ${what}`, () => {
+      const wanted = { ...REQUIRED, reasoning_effort: 'high' };
+      const { fields, ignored } = sent('deepseek', 'deepseek-flash', { ...wanted, tool_choice });
+      expect([fields, ignored]).to.deep.equal([wanted, ['tool_choice']]);
+    });
+
+    it(`is sent where the client wants no thinking: tool_choice ${what}`, () => {
+      const wish = { ...REQUIRED, tool_choice, reasoning_effort: 'none' };
+      const { fields, ignored } = sent('deepseek', 'deepseek-flash', wish);
+      const thinking = { type: 'disabled' };
+      expect([fields, ignored]).to.deep.equal([{ ...REQUIRED, tool_choice, thinking }, []]);
+    });
+  }
+
+  it('is sent as it is: tool_choice auto', () => {
+    const wish = { ...REQUIRED, tool_choice: 'auto' };
+    const { fields, ignored } = sent('deepseek', 'deepseek-v4-pro', wish);
+    expect([fields, ignored]).to.deep.equal([wish, []]);
+  });
+});
+
 describe('a name of a message that a provider answers with 400', () => {
   const named: ChatMessage[] = [
     { role: 'system', content: 'Be brief.', name: 'house' },
