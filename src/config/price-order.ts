@@ -44,11 +44,26 @@ export function checkPriceOrder(source: Source, price_at: string, price: Price):
   checkLongPrompt(source, price_at, price);
 }
 
+/** The tokens of a prompt that no provider calls long. */
+const SHORT = 8_000;
+
+/** Warns of a length that is most likely meant in thousands. */
+function checkLength(source: Source, place: string, above_tokens?: number): void {
+  if (above_tokens === undefined || above_tokens >= SHORT || !source.has(place)) return;
+  source.fault(place, {
+    code: 'price_magnitude',
+    message: `long_prompt: above_tokens ${source.word(place)} is short for a long prompt`,
+    hint: `if it is meant in thousands write ${above_tokens * 1_000}`,
+    severity: 'warning',
+  });
+}
+
 /** How many times the price of a short prompt a provider may charge for a long one. */
 const MANY = 10n;
 
 /** Warns of a price of long prompts that is below that of short ones, or many times it. */
 function checkLongPrompt(source: Source, price_at: string, { long_prompt, ...price }: Price): void {
+  checkLength(source, `${price_at}/long_prompt/above_tokens`, long_prompt?.above_tokens);
   for (const [unit, field] of Object.entries(TOKEN_UNITS) as [TokenUnit, keyof TokenPrices][]) {
     const [long, short] = [long_prompt?.[field], price[field]];
     // An amount that could not be read has a fault of its own, and counts as 0.

@@ -7,6 +7,7 @@ export const PRICE: Readonly<Record<string, ForeignHint>> = {
   completion: 'use output_per_million instead: multiply the price of one token by 1000000',
   input: 'use input_per_million instead, in dollars for a million tokens',
   output: 'use output_per_million instead, in dollars for a million tokens',
+  long_context: 'rename it to long_prompt',
   currency: 'all prices are dollars: convert them, and remove this',
   unit: 'each key has its unit in its name: remove this',
   markup: 'write the prices that you charge: nothing is added to them',
@@ -72,14 +73,21 @@ export function foreignPriceHint(key: string): string | undefined {
 
 /** The hint for the price of a long prompt, whose length may stand in its key: `above_200k`. */
 function longPromptHint(key: string, words: readonly string[]): string {
+  if (/image|video|second|character/.test(key))
+    return 'only tokens have prices by length: remove this';
   const [, thousands = '200'] = /(\d{1,4})k/.exec(key) ?? [];
   const [, kind = 'input_per_million'] =
     KINDS.find(([all]) => all.every((word) => words.includes(word))) ?? [];
-  const block = `{ above_tokens: ${thousands}000, ${kind}: DOLLARS }`;
-  return `write long_prompt: ${block}, for a million tokens`;
+  const ours = words.includes('audio') ? `audio_${kind}` : kind;
+  const way = /per_(?:\w+_)?tokens?_/.test(key)
+    ? ': multiply by 1000000'
+    : ', in dollars for a million';
+  return `use ${ours} in long_prompt: { above_tokens: ${thousands}000 } instead${way}`;
 }
 
 const CONVERSION = /^use (\w+) instead(?:, in dollars\b.*|: (multiply|divide)\b.*\bby (\d+))$/;
+/** What stands in a hint for the price of long prompts. */
+const LONG = / in long_prompt: \{ above_tokens: (\d+) \}/;
 /** A price above it would be a slip, which a hint should not hide. */
 const DEAREST = 1_000;
 
@@ -90,23 +98,44 @@ const DEAREST = 1_000;
 export function pricesHere(hint: string, value: unknown): string | undefined {
   if (!hint.includes('PRICES')) {
     const line = lineHere(hint, value);
-    return line && `write ${line}`;
+    return line && `write ${inBlocks([line])}`;
   }
   const lines = Object.entries(isRecord(value) ? value : {}).map(([key, amount]) => {
     const kind = PRICE[key] ?? foreignPriceHint(key);
     return typeof kind === 'string' ? lineHere(kind, amount) : undefined;
   });
-  const isWhole = lines.length > 0 && !lines.includes(undefined);
-  return isWhole ? hint.replace('PRICES', lines.join(', ')) : undefined;
+  const known = lines.filter((line) => line !== undefined);
+  const isWhole = lines.length > 0 && known.length === lines.length;
+  return isWhole ? hint.replace('PRICES', inBlocks(known)) : undefined;
 }
 
-function lineHere(hint: string, value: unknown): string | undefined {
-  const [, ours, way, by = 1] = CONVERSION.exec(hint) ?? [];
+/** A price as gateway.yaml writes it, and the length of the prompts above which it holds. */
+interface Line {
+  above_tokens: string | undefined;
+  text: string;
+}
+
+/** The lines of a price. Those of long prompts stand in a block, of one length. */
+function inBlocks(lines: readonly Line[]): string {
+  const long = lines.filter(({ above_tokens }) => above_tokens !== undefined);
+  const short = lines.filter(({ above_tokens }) => above_tokens === undefined);
+  const all = short.map(({ text }) => text);
+  const length = long[0]?.above_tokens;
+  if (length !== undefined) {
+    const inner = long.filter((line) => line.above_tokens === length).map(({ text }) => text);
+    all.push(`long_prompt: { above_tokens: ${length}, ${inner.join(', ')} }`);
+  }
+  return all.join(', ');
+}
+
+function lineHere(hint: string, value: unknown): Line | undefined {
+  const [, above_tokens] = LONG.exec(hint) ?? [];
+  const [, ours, way, by = 1] = CONVERSION.exec(hint.replace(LONG, '')) ?? [];
   const isFigure = typeof value === 'number' || (typeof value === 'string' && value !== '');
   if (ours === undefined || !isFigure) return undefined;
   const amount = way === 'divide' ? Number(value) / Number(by) : Number(value) * Number(by);
   if (!(amount >= 0 && amount <= DEAREST)) return undefined;
   // The product of two floats may have digits that neither has.
   const digits = Number(amount.toPrecision(12)).toFixed(9);
-  return `${ours}: ${digits.replace(/\.?0+$/, '')}`;
+  return { above_tokens, text: `${ours}: ${digits.replace(/\.?0+$/, '')}` };
 }

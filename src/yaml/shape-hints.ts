@@ -24,7 +24,15 @@ export function textInBlock(text: string, part: Part, schema: unknown): string |
   const key = needed.length === 1 ? needed[0] : fitting;
   const [, provider, model] = /^([\w-]+)[/:](\S+)$/.exec(text) ?? [];
   if (key === 'provider' && model !== undefined) return `write ${flow({ provider, model })}`;
-  return key === undefined ? undefined : `write { ${key}: ${flow(text)} }`;
+  if (key === undefined) return undefined;
+  // A number stands more likely for another key than for the one that cannot be missing.
+  if (wants(followed(properties[key], schema), 'integer')) return suchAs(part, schema);
+  return `write { ${key}: ${flow(text)} }`;
+}
+
+function suchAs(part: Part, schema: unknown): string | undefined {
+  const example = exampleOf(part, schema);
+  return example === undefined ? undefined : `such as ${flow(example)}`;
 }
 
 /** Words of other programs for `*`. */
