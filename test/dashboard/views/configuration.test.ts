@@ -112,7 +112,7 @@ describe('the configuration that operators see', () => {
         model: 'm-1',
         weight: 2,
         set: ['metadata'],
-        drop: ['logit_bias'],
+        drop: ['logit_bias', 'metadata'],
       });
     expect(shape['models']?.['two']).to.deep.include({
       price: { per_image: { standard: '0.04', hd: '0.08' } },
