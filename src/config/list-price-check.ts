@@ -30,7 +30,7 @@ export function checkListPrices(
       checkOffList(source, price_at, first.upstream.price, payers);
       checkPriceOrder(source, price_at, first.upstream.price);
       checkFallbacks(source, first.upstream.price, payers);
-      checkClasses(source, price_at, first.upstream.price, { listed, capabilities });
+      checkClasses(source, price_at, first.upstream.price, { payers, capabilities });
       const isCachedListed = listed.some(
         ({ price }) => price.cached_input_nano_per_million !== undefined,
       );
@@ -57,6 +57,14 @@ function checkListed(
   }
 }
 
+interface Paid {
+  payers: readonly ReadUpstream[];
+  capabilities: ReadonlySet<Capability>;
+}
+
+/** The models of OpenAI whose sound costs ten times as much as text or more. */
+const GPT_AUDIO = /\bgpt-(?:[\w.]+-)*?(?:audio|realtime)\b/;
+
 /** How many times its price a class may cost before it needs one of its own. */
 const MUCH = 3n;
 
@@ -65,23 +73,27 @@ function checkClasses(
   source: Source,
   price_at: string,
   price: Price,
-  { listed, capabilities }: { listed: readonly ListPrice[]; capabilities: ReadonlySet<Capability> },
+  { payers, capabilities }: Paid,
 ): void {
   const { audio_input_nano_per_million: own, input_nano_per_million: input } = price;
   if (own !== undefined || price.free || !capabilities.has('audio')) return;
-  const dear = listed.find((one) => {
-    const audio = one.price.audio_input_nano_per_million ?? 0n;
-    return input > 0n && audio > input * MUCH;
-  });
-  if (!dear) return;
-  const cost = formatDollars(dear.price.audio_input_nano_per_million ?? 0n);
-  const message = `audio of ${quote(dear.model)} costs ${cost}, and is charged as other input`;
-  source.fault(price_at, {
-    code: 'missing_price',
-    message: `price: ${message}, at ${formatDollars(input)}`,
-    hint: `add audio_input_per_million: ${cost}`,
-    severity: 'warning',
-  });
+  if (input === 0n) return;
+  const charged = `is charged as other input, at ${formatDollars(input)}`;
+  const warn = (message: string, hint: string): void =>
+    source.fault(price_at, { code: 'missing_price', message, hint, severity: 'warning' });
+  const listed = payers.flatMap((one) => one.listed ?? []);
+  const dear = listed.find(
+    ({ price: list }) => (list.audio_input_nano_per_million ?? 0n) > input * MUCH,
+  );
+  if (dear) {
+    const cost = formatDollars(dear.price.audio_input_nano_per_million ?? 0n);
+    const message = `price: audio of ${quote(dear.model)} costs ${cost}, and ${charged}`;
+    return warn(message, `add audio_input_per_million: ${cost}`);
+  }
+  const named = payers.find(({ upstream }) => GPT_AUDIO.test(upstream.model));
+  if (!named) return;
+  const hint = 'add audio_input_per_million: its provider charges many times as much for audio';
+  warn(`price: audio of ${quote(named.upstream.model)} ${charged}`, hint);
 }
 
 /** Warns of cached input that costs more than other input, which no provider charges. */

@@ -18,6 +18,11 @@ export class ModelNames {
     return this.#inOrder;
   }
 
+  /** Whether an ID may have a slash: none of the known ones has, if any is known. */
+  get mayHaveSlash(): boolean {
+    return this.#known.length === 0 || this.#known.some(({ id }) => id.includes('/'));
+  }
+
   /** One of the models, for an example. */
   get first(): string | undefined {
     return this.#known[0]?.id;

@@ -119,9 +119,12 @@ function readUpstream(
   checkChanges(source, pointer, own, modalities, passthrough);
   const target = { provider, model: entry.model ?? model.id };
   const listed = prices.find(target, modalities);
-  checkModel(source, pointer, target, (other) =>
-    prices.find({ provider, model: other }, modalities),
-  );
+  checkModel(source, pointer, target, (other) => {
+    const started = Object.keys(manifest.data.init?.models ?? {});
+    const isOpen = source.has(`/providers${join(provider.name)}/base_url`);
+    const isFree = isOpen || prices.names(provider.manifest, started).mayHaveSlash;
+    return isFree ? prices.find({ provider, model: other }, modalities) : !other.includes('/');
+  });
   checkModelRegion(source, pointer, { name: provider.name, model: target.model });
   const own_at = `${pointer}/price`;
   const price_at = entry.price === undefined ? model.price_at : own_at;
@@ -155,7 +158,7 @@ function checkModel(
   source: Source,
   pointer: string,
   { provider, model }: Pick<Upstream, 'provider' | 'model'>,
-  find: (model: string) => unknown,
+  mayExist: (model: string) => unknown,
 ): void {
   const place = `${pointer}/model`;
   if (!source.has(place) || source.hides(place)) return;
@@ -169,7 +172,7 @@ function checkModel(
   }
   const bare = model.slice(model.indexOf('/') + 1);
   const isPrefixed = bare !== model && model.startsWith(`${provider.manifest}/`);
-  if (!isPrefixed || find(model) !== undefined || find(bare) === undefined) return;
+  if (!isPrefixed || mayExist(model) || !mayExist(bare)) return;
   source.fault(place, {
     code: 'prefixed_model',
     message: `model: the provider itself knows ${source.word(place)} as ${quote(bare)}`,
