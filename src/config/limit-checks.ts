@@ -18,6 +18,7 @@ interface ReadLimits {
 export function checkLimits(source: Source, pointer: string, model: ReadLimits): void {
   const at = `${pointer}/limits`;
   checkOrders(source, at, model.limits);
+  checkDefault(source, at, model.limits);
   checkImageTokens(source, at, model);
   checkImageOutput(source, at, model);
   checkImagePixels(source, at, model.limits);
@@ -50,6 +51,19 @@ function checkOrders(source: Source, at: string, limits: Limits): void {
       hint: orderHint(source, at, limits, lower, upper),
     });
   }
+}
+
+/** Warns of a default limit of the output that is the whole context: no prompt fits beside it. */
+function checkDefault(source: Source, at: string, { default_max_tokens, context }: Limits): void {
+  const place = `${at}/default_max_tokens`;
+  if (default_max_tokens === undefined || default_max_tokens !== context) return;
+  if (!source.has(place)) return;
+  source.fault(place, {
+    code: 'out_of_range',
+    message: `limits.default_max_tokens: ${source.word(place)} is the whole context`,
+    hint: 'write a smaller limit, which leaves room for a prompt',
+    severity: 'warning',
+  });
 }
 
 /** Reports a context in thousands of tokens, such as 128. */

@@ -1,5 +1,6 @@
 import { visit, type Document, type YAMLError } from 'yaml';
 import { corrected, slipOf } from './line-slips.js';
+import { dashedBlock, indentOf, isText, undashedEntry } from './list-lines.js';
 import type { Source } from './source.js';
 
 /** Errors after which the parser is lost: only the first one is reported. */
@@ -140,6 +141,8 @@ function openBracket(offset: number, { text }: Text, document: Document): Offset
 
 /** A value with a second colon in it, or with a line below it that is deeper. */
 function deeper(offset: number, at: number, { lines, starts }: Text): OffsetFault {
+  const undashed = undashedEntry(at, lines);
+  if (undashed) return { ...undashed, offset: (starts[undashed.at] ?? 0) + undashed.column };
   const line = lines[at] ?? '';
   const value = line.slice(offset - (starts[at] ?? 0)).trim();
   if (value === 'sqlite::memory:') {
@@ -211,36 +214,6 @@ function shallow(offset: number, at: number, { lines, starts }: Text): OffsetFau
   const dash = /^\s*- /.exec(lines[before] ?? '')?.[0].length;
   const hint = `begin it in column ${(dash ?? above) + 1}`;
   return { offset: (starts[at] ?? 0) + own, message, hint };
-}
-
-/**
- * The one line with a dash below a key whose other lines, as far in, have none: `alerts:`, then
- * `- webhook: URL`, then `secret: TEXT`. Undefined where further lines have a dash.
- */
-function dashedBlock(
-  at: number,
-  own: number,
-  lines: readonly string[],
-): { at: number; name: string } | undefined {
-  const head = lines.findLastIndex((line, i) => i < at && isText(line) && indentOf(line) < own);
-  const [, name] = /^\s*([\w-]+):\s*(?:#.*)?$/.exec(lines[head] ?? '') ?? [];
-  const end = lines.findIndex((line, i) => i > at && isText(line) && indentOf(line) < own);
-  const block = lines.slice(head + 1, end < 0 ? undefined : end);
-  const dashed = block.flatMap((line, i) => {
-    return indentOf(line) === own && /^\s*- [\w-]+:/.test(line) ? [head + 1 + i] : [];
-  });
-  const [only] = dashed;
-  if (name === undefined || only === undefined || dashed.length > 1) return undefined;
-  return { at: only, name: `"${name}"` };
-}
-
-/** Whether a line has more than spaces and a comment. */
-function isText(line: string): boolean {
-  return /^\s*[^\s#]/.test(line);
-}
-
-function indentOf(line: string): number {
-  return line.length - line.trimStart().length;
 }
 
 /** The value without the space behind its colon if it is an address, else in quotes. */

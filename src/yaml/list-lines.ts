@@ -1,0 +1,52 @@
+import { corrected } from './line-slips.js';
+
+/**
+ * The one line with a dash below a key whose other lines, as far in, have none: `alerts:`, then
+ * `- webhook: URL`, then `secret: TEXT`. Undefined where further lines have a dash.
+ */
+export function dashedBlock(
+  at: number,
+  own: number,
+  lines: readonly string[],
+): { at: number; name: string } | undefined {
+  const head = lines.findLastIndex((line, i) => i < at && isText(line) && indentOf(line) < own);
+  const [, name] = /^\s*([\w-]+):\s*(?:#.*)?$/.exec(lines[head] ?? '') ?? [];
+  const end = lines.findIndex((line, i) => i > at && isText(line) && indentOf(line) < own);
+  const block = lines.slice(head + 1, end < 0 ? undefined : end);
+  const dashed = block.flatMap((line, i) => {
+    return indentOf(line) === own && /^\s*- [\w-]+:/.test(line) ? [head + 1 + i] : [];
+  });
+  const [only] = dashed;
+  if (name === undefined || only === undefined || dashed.length > 1) return undefined;
+  return { at: only, name: `"${name}"` };
+}
+
+/**
+ * The first entry of a list, where it has no dash and the one at this line has: its line, and the
+ * column in which it begins. Undefined for any other line.
+ */
+export function undashedEntry(
+  at: number,
+  lines: readonly string[],
+): { at: number; column: number; message: string; hint: string } | undefined {
+  if (!/^\s*- [\w-]+:\s/.test(lines[at] ?? '')) return undefined;
+  const column = indentOf(lines[at] ?? '');
+  const head = lines.findLastIndex((line, i) => i < at && isText(line) && indentOf(line) < column);
+  const first = lines.findIndex((line, i) => i > head && isText(line));
+  const line = lines[first] ?? '';
+  if (first >= at || indentOf(line) !== column || /^\s*- /.test(line)) return undefined;
+  const way = corrected(line, `"- ${line.trim()}"`, 'begin this line with "- "');
+  const hint = `${way}, and begin its other keys in column ${column + 3}`;
+  const message = 'this entry of a list has no "- ", which the next one has';
+  return { at: first, column, message, hint };
+}
+
+/** Whether a line has more than spaces and a comment. */
+export function isText(line: string): boolean {
+  return /^\s*[^\s#]/.test(line);
+}
+
+/** The spaces before a line. */
+export function indentOf(line: string): number {
+  return line.length - line.trimStart().length;
+}
