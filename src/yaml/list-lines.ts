@@ -21,9 +21,13 @@ export function dashedBlock(
   return { at: only, name: `"${name}"` };
 }
 
+/** The columns of a dash and the space behind it. */
+const DASH = 2;
+
 /**
  * The first entry of a list, where it has no dash and the one at this line has: its line, and the
- * column in which it begins. Undefined for any other line.
+ * column in which it begins, that of the dash or of the keys behind it. Undefined for any other
+ * line.
  */
 export function undashedEntry(
   at: number,
@@ -34,11 +38,16 @@ export function undashedEntry(
   const head = lines.findLastIndex((line, i) => i < at && isText(line) && indentOf(line) < column);
   const first = lines.findIndex((line, i) => i > head && isText(line));
   const line = lines[first] ?? '';
-  if (first >= at || indentOf(line) !== column || /^\s*- /.test(line)) return undefined;
+  const own = indentOf(line);
+  const isAlike = own === column || own === column + DASH;
+  if (first >= at || !isAlike || /^\s*- /.test(line)) return undefined;
   const way = corrected(line, `"- ${line.trim()}"`, 'begin this line with "- "');
-  const hint = `${way}, and begin its other keys in column ${column + 3}`;
+  const hint =
+    own === column
+      ? `${way}, and begin its other keys in column ${column + DASH + 1}`
+      : `${way} from column ${column + 1} on`;
   const message = 'this entry of a list has no "- ", which the next one has';
-  return { at: first, column, message, hint };
+  return { at: first, column: own, message, hint };
 }
 
 /** Whether a line has more than spaces and a comment. */
