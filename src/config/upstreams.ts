@@ -122,7 +122,10 @@ function readUpstream(
   checkModel(source, pointer, target, (other) => {
     const started = Object.keys(manifest.data.init?.models ?? {});
     const isOpen = source.has(`/providers${join(provider.name)}/base_url`);
-    const isFree = isOpen || prices.names(provider.manifest, started).mayHaveSlash;
+    // Such a provider serves deployments of the operator's own, whose names have no slash.
+    const isDeployed = manifest.data.base_url?.includes('{resource}') === true;
+    const hasSlashes = prices.names(provider.manifest, started).mayHaveSlash;
+    const isFree = !isDeployed && (isOpen || hasSlashes);
     return isFree ? prices.find({ provider, model: other }, modalities) : !other.includes('/');
   });
   checkModelRegion(source, pointer, { name: provider.name, model: target.model });
