@@ -138,11 +138,10 @@ function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
 /** Warns of prices for prompts that are longer than any that the model takes. */
 function checkLongPrompts(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
   const { context } = limits;
-  for (const { upstream, price_at } of new Map(
-    upstreams.map((one) => [one.price_at, one]),
-  ).values()) {
+  const payers = new Map(upstreams.map(({ price_at, upstream }) => [price_at, upstream.price]));
+  for (const [price_at, price] of payers) {
     const place = `${price_at}/long_prompt/above_tokens`;
-    const above_tokens = upstream.price.long_prompt?.above_tokens;
+    const above_tokens = price.long_prompt?.above_tokens;
     if (above_tokens === undefined || context === undefined || !source.has(place)) continue;
     if (above_tokens < context) continue;
     const none = `no prompt is above ${source.word(place)}`;

@@ -119,15 +119,11 @@ function readUpstream(
   checkChanges(source, pointer, own, modalities, passthrough);
   const target = { provider, model: entry.model ?? model.id };
   const listed = prices.find(target, modalities);
-  checkModel(source, pointer, target, (other) => {
-    const started = Object.keys(manifest.data.init?.models ?? {});
-    const isOpen = source.has(`/providers${join(provider.name)}/base_url`);
-    // Such a provider serves deployments of the operator's own, whose names have no slash.
-    const isDeployed = manifest.data.base_url?.includes('{resource}') === true;
-    const hasSlashes = prices.names(provider.manifest, started).mayHaveSlash;
-    const isFree = !isDeployed && (isOpen || hasSlashes);
-    return isFree ? prices.find({ provider, model: other }, modalities) : !other.includes('/');
-  });
+  checkModel(source, pointer, target, (other) =>
+    mayHaveSlash(source, read, prices)
+      ? prices.find({ provider, model: other }, modalities)
+      : !other.includes('/'),
+  );
   checkModelRegion(source, pointer, { name: provider.name, model: target.model });
   const own_at = `${pointer}/price`;
   const price_at = entry.price === undefined ? model.price_at : own_at;
@@ -154,6 +150,19 @@ function readUpstream(
   const isListed = listed !== undefined || prices.has(provider.manifest);
   const listed_elsewhere = isListed ? undefined : prices.findElsewhere(target.model, modalities);
   return { pointer, upstream, price_at, listed, listed_elsewhere, read };
+}
+
+/** Whether the IDs of a provider's models may have a slash. */
+function mayHaveSlash(
+  source: Source,
+  { provider, manifest }: ReadProvider,
+  prices: ListPrices,
+): boolean {
+  // Such a provider serves deployments of the operator's own, whose names have none.
+  if (manifest.data.base_url?.includes('{resource}')) return false;
+  const started = Object.keys(manifest.data.init?.models ?? {});
+  const isElsewhere = source.has(`/providers${join(provider.name)}/base_url`);
+  return isElsewhere || prices.names(provider.manifest, started).mayHaveSlash;
 }
 
 /** Finds an ID that the provider does not know: one with a space, or with its own name in front. */

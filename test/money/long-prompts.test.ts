@@ -2,11 +2,9 @@ import { expect } from 'chai';
 import { chatJson, sse, type Step } from '../helpers/upstream.js';
 import { onEachStore } from '../store/helpers/ground.js';
 import {
-  closeAndAudit,
   HELLO,
   onlyCharge,
-  startScriptedGateway,
-  type ScriptedGateway,
+  scriptedGateways,
   type ScriptedGatewayOptions,
 } from './helpers/scripted-gateway.js';
 
@@ -25,16 +23,10 @@ function usage(prompt_tokens: number, cached_tokens = 0): object {
 }
 
 onEachStore('the charge of a model whose long prompts have prices of their own', (ground) => {
-  let house: ScriptedGateway | undefined;
-  afterEach(async () => {
-    if (house) await closeAndAudit(house);
-    house = undefined;
-  });
+  const startGateway = scriptedGateways();
 
-  async function open(script: Step, options: ScriptedGatewayOptions = {}) {
-    const store = ground.place.url;
-    house = await startScriptedGateway({ up: script }, { price: PRICE, store, ...options });
-    return house;
+  function open(script: Step, options: ScriptedGatewayOptions = {}) {
+    return startGateway(script, { price: PRICE, store: ground.place.url, ...options });
   }
 
   it('is at the other prices up to the length that stands there', async () => {

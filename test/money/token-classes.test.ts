@@ -3,11 +3,9 @@ import type { Charge, LedgerEntry } from '../../src/store/ledger/ledger-columns.
 import { chatJson, sse, type Step } from '../helpers/upstream.js';
 import { onEachStore } from '../store/helpers/ground.js';
 import {
-  closeAndAudit,
   HELLO,
   onlyCharge,
-  startScriptedGateway,
-  type ScriptedGateway,
+  scriptedGateways,
   type ScriptedGatewayOptions,
 } from './helpers/scripted-gateway.js';
 
@@ -45,16 +43,10 @@ function streamed(usage: object): Step {
 }
 
 onEachStore('the charge of an answer whose tokens are of several classes', (ground) => {
-  let house: ScriptedGateway | undefined;
-  afterEach(async () => {
-    if (house) await closeAndAudit(house);
-    house = undefined;
-  });
+  const startGateway = scriptedGateways();
 
-  async function open(script: Step, options: ScriptedGatewayOptions = {}) {
-    const store = ground.place.url;
-    house = await startScriptedGateway({ up: script }, { price: CLASSED, store, ...options });
-    return house;
+  function open(script: Step, options: ScriptedGatewayOptions = {}) {
+    return startGateway(script, { price: CLASSED, store: ground.place.url, ...options });
   }
 
   function expectCharge(charge: LedgerEntry, cost_nano: bigint, classes: Partial<Charge>): void {
