@@ -1,5 +1,5 @@
 import { formatDollars } from '../lib/money.js';
-import { TOKEN_UNITS, type Price, type TokenPrices, type TokenUnit } from '../core/model.js';
+import { TOKEN_UNIT_FIELDS, type Price, type TokenPrices, type TokenUnit } from '../core/model.js';
 
 /**
  * A price as gateway.yaml writes it: dollars by unit, or `free`. A number in it is not of dollars
@@ -26,7 +26,7 @@ export function priceShape(price: Price): PriceShape {
 }
 
 function tokensInDollars(prices: Partial<TokenPrices>): Record<string, string> {
-  const units = Object.entries(TOKEN_UNITS).flatMap(([unit, field]) => {
+  const units = TOKEN_UNIT_FIELDS.flatMap(([unit, field]) => {
     const nano = prices[field];
     return nano === undefined ? [] : [[unit, formatDollars(nano)]];
   });
@@ -38,8 +38,7 @@ function tokensInDollars(prices: Partial<TokenPrices>): Record<string, string> {
  * own. Empty if tokens cost nothing.
  */
 export function tokenPrices(price: Price): [TokenUnit, bigint][] {
-  const units = Object.entries(TOKEN_UNITS) as [TokenUnit, (typeof TOKEN_UNITS)[TokenUnit]][];
-  const given = units.flatMap(([unit, field]): [TokenUnit, bigint][] => {
+  const given = TOKEN_UNIT_FIELDS.flatMap(([unit, field]): [TokenUnit, bigint][] => {
     const nano = price[field];
     const isAbsent = unit === 'output_per_million' && price.input_only;
     return nano === undefined || isAbsent ? [] : [[unit, nano]];

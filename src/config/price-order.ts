@@ -1,4 +1,4 @@
-import { TOKEN_UNITS, type Price, type TokenPrices, type TokenUnit } from '../core/model.js';
+import { TOKEN_UNIT_FIELDS, type Price } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import { DEAREST_UNIT_NANO } from './price-magnitude.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -64,7 +64,7 @@ const MANY = 10n;
 /** Warns of a price of long prompts that is below that of short ones, or many times it. */
 function checkLongPrompt(source: Source, price_at: string, { long_prompt, ...price }: Price): void {
   checkLength(source, `${price_at}/long_prompt/above_tokens`, long_prompt?.above_tokens);
-  for (const [unit, field] of Object.entries(TOKEN_UNITS) as [TokenUnit, keyof TokenPrices][]) {
+  for (const [unit, field] of TOKEN_UNIT_FIELDS) {
     const [long, short] = [long_prompt?.[field], price[field]];
     // An amount that could not be read has a fault of its own, and counts as 0.
     if (!long || !short || (long >= short && long <= short * MANY)) continue;

@@ -4,8 +4,8 @@ import { isRecord } from '../lib/is-record.js';
 import { memoizeByObject } from '../lib/memoize-by-object.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import { TOKEN_UNITS, type Capability, type Price, type TokenUnit } from '../core/model.js';
-import { readDollars } from '../yaml/dollars.js';
+import { TOKEN_UNITS, type Capability, type Price } from '../core/model.js';
+import { readDollars, readTokenPrices } from '../yaml/dollars.js';
 
 /** A price in nano-dollars, from the file's own digits. */
 export function readPrice(
@@ -19,11 +19,8 @@ export function readPrice(
     free: entry === 'free',
     input_nano_per_million: 0n,
     output_nano_per_million: 0n,
+    ...readTokenPrices(source, pointer, amounts),
   };
-  for (const unit of TOKEN_NAMES) {
-    if (amounts[unit] === undefined) continue;
-    price[TOKEN_UNITS[unit]] = readDollars(source, pointer + join(unit));
-  }
   for (const [unit, amount] of Object.entries(amounts)) {
     if (!Object.hasOwn(TOKEN_UNITS, unit)) checkAmounts(source, pointer + join(unit), amount);
   }
@@ -44,8 +41,6 @@ const readersOf = memoizeByObject((modalities: Modalities) =>
     Object.entries(units).flatMap(([unit, { read }]) => (read ? [{ unit, read }] : [])),
   ),
 );
-
-const TOKEN_NAMES = Object.keys(TOKEN_UNITS) as TokenUnit[];
 
 /** The units of all modalities by name, each with its definition in every modality that has it. */
 const unitsOf = memoizeByObject((modalities: Modalities) => {

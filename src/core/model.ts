@@ -59,6 +59,9 @@ export const TOKEN_UNITS = {
 
 export type TokenUnit = keyof typeof TOKEN_UNITS;
 
+/** The same as pairs, in the order in which prices are shown. */
+export const TOKEN_UNIT_FIELDS = Object.entries(TOKEN_UNITS) as [TokenUnit, keyof TokenPrices][];
+
 /** One entry of a model's `upstreams`. */
 export interface Upstream {
   provider: Provider;

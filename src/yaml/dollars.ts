@@ -1,6 +1,7 @@
+import { TOKEN_UNIT_FIELDS, type TokenPrices, type TokenUnit } from '../core/model.js';
 import { parseDollars } from '../lib/money.js';
 import { meantNumber } from './meant-values.js';
-import type { Source } from './source.js';
+import { pointer as join, type Source } from './source.js';
 import { label } from './schema-errors.js';
 
 const MAX_NANO = parseDollars('1e9');
@@ -21,6 +22,19 @@ export function readDollars(source: Source, pointer: string): bigint {
     hint: fits ? `write ${meant}` : 'from 0 to 1000000000, with 9 decimals at most',
   });
   return 0n;
+}
+
+/** Reads the prices of tokens that a block has, in nano-dollars. */
+export function readTokenPrices(
+  source: Source,
+  pointer: string,
+  given: Readonly<Partial<Record<TokenUnit, unknown>>>,
+): Partial<TokenPrices> {
+  const prices: Partial<TokenPrices> = {};
+  for (const [unit, field] of TOKEN_UNIT_FIELDS) {
+    if (given[unit] !== undefined) prices[field] = readDollars(source, pointer + join(unit));
+  }
+  return prices;
 }
 
 function meantDollars(text: string): string | undefined {

@@ -1,5 +1,5 @@
 import { tokenPrices } from '../../billing/price-shape.js';
-import { TOKEN_UNITS, type Model, type Price, type TokenUnit } from '../../core/model.js';
+import { TOKEN_UNIT_FIELDS, type Model, type Price, type TokenUnit } from '../../core/model.js';
 import { formatExactAmount, formatCount } from './formatting.js';
 
 type Fact = [name: string, value: string];
@@ -38,8 +38,8 @@ function perMillion(nano: bigint): string {
 function longPromptPrices({ long_prompt }: Price): Fact[] {
   if (!long_prompt) return [];
   const length = `prompt above ${formatCount(long_prompt.above_tokens)} tokens`;
-  return (Object.keys(TOKEN_UNITS) as TokenUnit[]).flatMap((unit): Fact[] => {
-    const nano = long_prompt[TOKEN_UNITS[unit]];
+  return TOKEN_UNIT_FIELDS.flatMap(([unit, field]): Fact[] => {
+    const nano = long_prompt[field];
     return nano === undefined ? [] : [[`${UNIT_WORDS[unit]}, ${length}`, perMillion(nano)]];
   });
 }

@@ -1,15 +1,8 @@
-import {
-  TOKEN_UNITS,
-  type LongPromptPrices,
-  type Price,
-  type TokenUnit,
-} from '../../core/model.js';
+import type { Price } from '../../core/model.js';
 import type { PriceEntry } from '../../schema-types/gateway.js';
-import { readDollars } from '../../yaml/dollars.js';
-import { pointer as join, type Source } from '../../yaml/source.js';
+import { readTokenPrices } from '../../yaml/dollars.js';
+import type { Source } from '../../yaml/source.js';
 import type { PartialLoad } from '../../yaml/validate.js';
-
-const UNITS = Object.keys(TOKEN_UNITS) as TokenUnit[];
 
 /** Reads the prices of long prompts in nano-dollars, from the file's own digits. */
 export function readLongPrompt(
@@ -19,10 +12,6 @@ export function readLongPrompt(
 ): Partial<Price> {
   const entry = typeof price === 'object' ? price.long_prompt : undefined;
   if (entry?.above_tokens === undefined) return {};
-  const long_prompt: LongPromptPrices = { above_tokens: Number(entry.above_tokens) };
-  for (const unit of UNITS) {
-    if (entry[unit] === undefined) continue;
-    long_prompt[TOKEN_UNITS[unit]] = readDollars(source, pointer + join(unit));
-  }
-  return { long_prompt };
+  const above_tokens = Number(entry.above_tokens);
+  return { long_prompt: { above_tokens, ...readTokenPrices(source, pointer, entry) } };
 }
