@@ -52,6 +52,11 @@ export class ClientConnection implements InFlightRequest {
     return this.req.url?.split('?', 1)[0] ?? '';
   }
 
+  /** Whether the client asks for the headers of an answer alone. */
+  get is_head(): boolean {
+    return this.req.method === 'HEAD';
+  }
+
   get query(): URLSearchParams {
     return new URLSearchParams(this.req.url?.split('?')[1]);
   }

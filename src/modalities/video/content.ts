@@ -43,14 +43,10 @@ export async function sendVideo(
     length: video.length,
   };
   const { client_ms } = configuration.limits;
-  if (isHead(client)) {
+  if (client.is_head) {
     client.stop(new ClientDisconnected());
     client.sendHead(head, client_ms);
   } else await client.sendBytes(head, video.chunks, client_ms);
-}
-
-export function isHead({ req }: ClientConnection): boolean {
-  return req.method === 'HEAD';
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
-import { startVideo, isHead, sendVideo } from './content.js';
+import { startVideo, sendVideo } from './content.js';
 import { videoId } from './formats/openai-video-object.js';
 import { linkTo } from './links.js';
 import { poll } from './poll.js';
@@ -31,7 +31,7 @@ export async function download(
     streams: false,
     deliver: async () => {
       if (client.disconnected) throw new ClientDisconnected();
-      const bill = isHead(client) ? NOTHING_CHARGED : (await settleTask(task, services)).bill;
+      const bill = client.is_head ? NOTHING_CHARGED : (await settleTask(task, services)).bill;
       await sendVideo(video, client, services);
       return bill;
     },

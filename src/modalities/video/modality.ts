@@ -43,10 +43,10 @@ const OPERATIONS: readonly Operation[] = [
       content: { 'application/json': 'video-result' },
     },
     shape: { needs: ['caller', 'task:task'], gives: ['answer:task'], money: 'completes' },
-    run: (state, { path }, services) => {
+    run: (state, client, services) => {
       const routed = fact(state, 'task');
-      const base = { endpoint: state.endpoint, path, model: routed.task.model };
-      return result(routed, base, services);
+      const base = { endpoint: state.endpoint, path: client.path, model: routed.task.model };
+      return result(routed, client, base, services);
     },
   },
   {

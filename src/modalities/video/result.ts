@@ -3,6 +3,7 @@ import { GatewayError } from '../../core/errors.js';
 import type { UpstreamError } from '../../core/upstream-error.js';
 import { NO_TOKENS } from '../../core/usage.js';
 import type { Bill } from '../../billing/bill.js';
+import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
 import type { Task } from '../../store/tasks/task-types.js';
@@ -31,11 +32,12 @@ export async function status({ task: routed }: RoutedTask, services: Services): 
 
 /**
  * The result of a task (specification 2.10), or its status until it has one. Its first delivery
- * charges a completed task; later ones do not. Throws `GatewayError` (502) if the upstream cannot
- * be polled.
+ * charges a completed task; later ones do not. A HEAD request is not charged, as its client does
+ * not get the result. Throws `GatewayError` (502) if the upstream cannot be polled.
  */
 export async function result(
   { task: routed }: RoutedTask,
+  client: ClientConnection,
   base: LinkBase,
   services: Services,
 ): Promise<Answer> {
@@ -49,6 +51,7 @@ export async function result(
     provider: task.provider,
     streams: false,
     deliver: async () => {
+      if (client.is_head) return NOTHING_CHARGED;
       const paid = await settleTask(task, services);
       settled = paid.task;
       return paid.bill;
