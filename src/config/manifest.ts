@@ -95,7 +95,8 @@ export class Manifests {
 
   async #load(file: string, text: string): Promise<Manifest> {
     const directory = dirname(resolve(file));
-    const source = parse(file, text, this.#source.report, { env: this.#env, directory });
+    const context = { env: this.#env, directory, hasPaths: true };
+    const source = parse(file, text, this.#source.report, context);
     if (!source.readable) return { source, data: {}, ...NO_ADAPTERS };
     const data = validate(source, 'provider');
     checkPaths(source, data);

@@ -20,8 +20,11 @@ export function compileText(
   const parts: Template[] = [];
   for (const [at, part] of text.split(PLACEHOLDER).entries()) {
     // `split` by a pattern with a group gives the texts in braces as the odd parts.
-    if (at % 2 === 0) parts.push(() => part);
-    else {
+    if (at % 2 === 0) {
+      const wrong = foreignPart(part, text);
+      if (wrong) return wrong;
+      parts.push(() => part);
+    } else {
       const path =
         part === 'model' || part.startsWith('$') ? compilePath(pathOf(part)) : unknownPart(part);
       if (typeof path !== 'function') return path;
@@ -32,6 +35,16 @@ export function compileText(
     const values = parts.map((part) => part(scope));
     return values.includes(undefined) ? undefined : values.join('');
   };
+}
+
+/** What is wrong with a text that stands as it is in an address: a value in another form. */
+function foreignPart(part: string, text: string): PathFault | undefined {
+  const [form] = /\$\w+|(?<=\/):\w+|<\w+>|[{}]/u.exec(part) ?? [];
+  if (form === undefined) return undefined;
+  const whole = /\{\{[^{}]*\}\}?/u.exec(text)?.[0] ?? form;
+  const [name = 'model'] = /\w[\w.]*/u.exec(whole) ?? [];
+  const right = name === 'model' ? '{model}' : `{$.${name}}`;
+  return { message: `${quote(whole)} stands for no value in an address`, hint: `write ${right}` };
 }
 
 function pathOf(part: string): string {

@@ -1,9 +1,10 @@
 import { nearestWord, nameHint } from '../yaml/did-you-mean.js';
-import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
 import { isRecord } from '../lib/is-record.js';
 import { compileText } from './address.js';
 import { OPERATORS, type Parts } from './operators.js';
 import { compilePath } from './path.js';
+import { constantInput, plainPath } from './plain-text.js';
 import type { TemplateScope } from './template-scopes.js';
 import type { Template } from './scope.js';
 
@@ -23,6 +24,9 @@ const ABSENT: Template = () => undefined;
 const WORDS = new Map(
   [...OPERATORS].flatMap(([name, { may }]) => may.map((word) => [word, name] as const)),
 );
+
+/** The words of operators behind which a value is read: a text there is the same in every call. */
+const INPUTS = new Set(['each', 'when', 'from', 'join', 'nearest_ratio', 'starts', 'not']);
 
 /**
  * Compiles the template at `pointer` into closures. The language is closed: paths, lists, blocks
@@ -50,12 +54,21 @@ export function compile(value: unknown, pointer: string, context: CompileContext
 function compileString(text: string, pointer: string, context: CompileContext): Template {
   const { source, place, address = false, within = false } = context;
   const path = (one: string) => compilePath(one, place, within);
+  if (!text.startsWith('$') && !address) warnOfPath(text, pointer, context);
   const compiled = text.startsWith('$') || !address ? undefined : compileText(text, path);
   const result = compiled ?? (text.startsWith('$') ? path(text) : () => text);
   if (typeof result === 'function') return result;
   // A message must not show a value of the environment, not even in part.
   if (source.hides(pointer)) return fault(source, pointer, `${source.word(pointer)} is not a path`);
   return fault(source, pointer, result.message, result.hint);
+}
+
+/** Warns of a text that is most likely meant as a path. */
+function warnOfPath(text: string, pointer: string, context: CompileContext): void {
+  const { source, place, within = false } = context;
+  if (source.hides(pointer)) return;
+  const wrong = plainPath(text, segments(pointer).at(-1) ?? '', place, within);
+  if (wrong) source.fault(pointer, { code: 'plain_template', ...wrong, severity: 'warning' });
 }
 
 function compileList(
@@ -119,7 +132,11 @@ function partsOf(block: Record<string, unknown>, pointer: string, context: Compi
   return {
     has: (key) => Object.hasOwn(block, key),
     raw: (key) => block[key],
-    template: (key) => compile(block[key], at(key), context),
+    template: (key) => {
+      const wrong = INPUTS.has(key) ? constantInput(block[key]) : undefined;
+      if (wrong) return fault(context.source, at(key), `${key}: ${wrong.message}`, wrong.hint);
+      return compile(block[key], at(key), context);
+    },
     itemTemplate: (key) => compile(block[key], at(key), item),
     list: (key) => {
       const value = block[key];

@@ -25,24 +25,41 @@ export function compilePath(
   within: boolean,
 ): Template | PathFault {
   const [, name = '', rest = ''] = PATH.exec(text) ?? [];
-  if (!PATH.test(text)) {
-    const hint =
-      'write $.key, $.list[0] or $name.key; for text that begins with $ write { const: TEXT }';
-    return { message: `${quote(text)} is not a path`, hint };
-  }
+  if (!PATH.test(text)) return { message: `${quote(text)} is not a path`, hint: formHint(text) };
   const steps = stepsOf(rest);
   if (steps.includes('__proto__')) return { message: `"__proto__" cannot be a key`, hint: '' };
   const usesIndex = name === 'index' || steps.includes(INDEX);
   if (usesIndex && !within) return { message: '"$index" is known only inside "do"', hint: '' };
   if (name === 'index') return ({ index }) => index;
   if (name !== '' && !Object.hasOwn(place.names, name)) {
-    const known = Object.keys(place.names).map((one) => `$${one}`);
-    return { message: `there is no "$${name}" here`, hint: nameHint(`$${name}`, known) };
+    return { message: `there is no "$${name}" here`, hint: nameHintOf(name, place, within) };
   }
   const fields = name === '' && within ? undefined : place.names[name || place.at];
   const fault = misstep(steps, fields);
+  const [first = ''] = steps;
+  const isName = typeof first === 'string' && name === '' && Object.hasOwn(place.names, first);
+  if (fault && isName) return { ...fault, hint: `did you mean "$${text.slice(2)}"?` };
   if (fault) return fault;
   return (scope) => follow(name === '' ? scope.at : scope.names[name], steps, scope);
+}
+
+/** A hint for a path of JSONPath or jq, or with a number behind a point. */
+function formHint(text: string): string {
+  const [, list = '', rest = ''] = /^(\$[\w.]+)\[\*?\](.*)$/.exec(text) ?? [];
+  if (list !== '' && rest === '') return `write ${list}: a list stands for all its items`;
+  if (list !== '') return `write { each: ${list}, do: $${rest} }`;
+  const indexed = text.replaceAll(/\.(\d{1,6})(?=[.[]|$)/g, '[$1]').replace(/^\$(?=\[)/, '$');
+  if (indexed !== text && PATH.test(indexed)) return `did you mean "${indexed}"?`;
+  return 'write $.key, $.list[0] or $name.key; for text that begins with $ write { const: TEXT }';
+}
+
+/** `$.prompt` for `$prompt`, where the call has a field of that name. */
+function nameHintOf(name: string, place: TemplateScope, within: boolean): string {
+  const fields = within ? undefined : place.names[place.at];
+  if (fields && Object.hasOwn(fields, name)) return `did you mean "$.${name}"?`;
+  const known = Object.keys(place.names).map((one) => `$${one}`);
+  const near = nameHint(`$${name}`, known);
+  return near.startsWith('did') || fields ? near : `write $.${name}; ${near}`;
 }
 
 function stepsOf(rest: string): Step[] {

@@ -14,6 +14,8 @@ export interface ExpansionContext {
    * is no fault. Absent where all values matter.
    */
   isNeeded?: ((pointer: string) => boolean) | undefined;
+  /** True for a manifest, whose templates have paths such as `$.prompt`. */
+  hasPaths?: boolean;
   /** The values that may still be read, where several files share one maximum. */
   budget?: ValueBudget;
 }
@@ -40,16 +42,21 @@ export function expand(text: string, context: ExpansionContext, fault: OnUnknown
     if (end === '') return failed(fault, malformed(whole, `} is missing${nameHint(body)}`));
     if (body.startsWith('file:') && !context.env) return unknown(fault);
     if (body.startsWith('file:')) return fromFile(body.slice(5), context.directory, fault);
-    return fromEnvironment(body, context.env, fault);
+    return fromEnvironment(body, context, fault);
   });
 }
 
 function fromEnvironment(
   body: string,
-  env: NodeJS.ProcessEnv | undefined,
+  { env, hasPaths = false }: ExpansionContext,
   fault: OnUnknown,
 ): string {
   const [, name, default_value] = VARIABLE.exec(body) ?? [];
+  const path = hasPaths && env?.[body] === undefined ? pathOf(body) : undefined;
+  if (path !== undefined) {
+    const message = `\${ and } hold the name of an environment variable, not ${quote(body)}`;
+    return failed(fault, { code: 'unset_variable', message, hint: `write ${path}` });
+  }
   if (name === undefined) {
     return failed(fault, malformed(`\${${withoutSecret(body)}}`, formHint(body)));
   }
@@ -64,6 +71,13 @@ function fromEnvironment(
     message: `the environment variable ${quote(name)} is not set`,
     hint: near ? `did you mean ${quote(near)}?` : unsetHint(name),
   });
+}
+
+/** The path of a template for a name in small letters, which no variable usually has. */
+function pathOf(body: string): string | undefined {
+  const [, name] =
+    /^\s*(?:\$?\.|(?:call|input|request|body|inputs)\.)?([a-z][a-z0-9_.]*)\s*$/.exec(body) ?? [];
+  return name === 'model' ? '$model' : name && `$.${name}`;
 }
 
 const SECRET = /KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL/i;

@@ -1,5 +1,7 @@
 import { hintFor, type ForeignHint } from './foreign-hint.js';
 import { foreignPriceHint, PRICE } from './foreign-prices.js';
+import { IN_ENDPOINTS } from './foreign-endpoints.js';
+import { IN_MANIFESTS } from './foreign-manifest.js';
 import { IDENTITY, SIGN_IN } from './foreign-sign-in.js';
 import { BUDGET, BY_MINUTE, RETRIES, TOP } from './foreign-top.js';
 
@@ -186,31 +188,6 @@ const TIMEOUT: Readonly<Record<string, ForeignHint>> = {
   write: 'use total instead, the time of the whole call',
 };
 
-const ENDPOINT: Readonly<Record<string, ForeignHint>> = {
-  path: 'write method and path as at: POST VALUE',
-  url: 'write method and path as at: POST VALUE',
-  endpoint: 'write method and path as at: POST VALUE',
-  route: 'write method and path as at: POST VALUE',
-  method: 'write method and path as at: POST /v1/NAME',
-  methods: 'write method and path as at: POST /v1/NAME',
-  backend: 'a model has the upstreams: models: { NAME: { upstreams: [{ provider: NAME }] } }',
-  backends: 'a model has the upstreams: models: { NAME: { upstreams: [{ provider: NAME }] } }',
-  upstreams: 'a model has the upstreams: models: { NAME: { upstreams: [{ provider: NAME }] } }',
-  output_encoding: 'the gateway writes JSON, and streams as events: remove this',
-  enabled: 'an endpoint is taken away by NAME: off',
-  plugins: 'list them under stages, or under before and after',
-  middleware: 'list them under stages, or under before and after',
-};
-
-const ALSO = { text: 'write also: [VALUE]', list: 'write also: VALUE' };
-
-const OWN_PATTERNS: Readonly<Record<string, ForeignHint>> = {
-  regex: ALSO,
-  regexes: ALSO,
-  regexp: ALSO,
-  custom: ALSO,
-};
-
 /** By the title of the block in its schema. */
 const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>> = {
   GatewayFile: TOP,
@@ -231,8 +208,9 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>>
   TimeoutBlock: TIMEOUT,
   SignInBlock: SIGN_IN,
   IdentityProviderEntry: IDENTITY,
-  EndpointBlock: ENDPOINT,
+  ...IN_ENDPOINTS,
   ModelLimitsBlock: { ...RATES, dimensions: 'each request names its dimensions: remove this' },
+  ...IN_MANIFESTS,
   SessionBlock: {
     ttl: 'write lifetime: VALUE',
     max: 'write lifetime: VALUE',
@@ -241,14 +219,6 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>>
     expires: 'write lifetime: VALUE',
     timeout: 'write idle: VALUE',
   },
-  MaskOption: {
-    replacement: 'write with: VALUE',
-    replace_with: 'write with: VALUE',
-    placeholder: 'write with: VALUE',
-    entities: 'use patterns instead: email, iban, card, ip, phone',
-    ...OWN_PATTERNS,
-  },
-  DenyOption: OWN_PATTERNS,
   LimitsBlock: {
     ...RATES,
     max_tokens: 'each model has it, at models.NAME.limits; default_max_tokens is for all of them',

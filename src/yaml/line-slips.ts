@@ -101,6 +101,13 @@ const FORMS: readonly Form[] = [
     hint: ({ 0: line, groups }) =>
       corrected(line, `'${groups?.['at'] ?? ''}'`, 'put the value in quotes'),
   },
+  {
+    form: /[{,]\s*[\w-]+:\s+(?<at>\$[\w.]*)(\[[^\]\s]*\][\w.[\]]*)/,
+    at: 'at',
+    message: 'between { and } a path with brackets needs quotes',
+    hint: ({ 1: path, 2: rest }) =>
+      rest === '[*]' ? `write ${path}: a list stands for all its items` : `write '${path}${rest}'`,
+  },
   { form: /^\s*(?<at>\*)\s*:/, at: 'at', message: 'the key * needs quotes', hint: 'write "*"' },
   {
     form: /^\s*(?:cors|allow):\s*(?<at>\*)\s*$/,

@@ -16,12 +16,16 @@ import { unsupportedValue } from '../../mapping/unsupported-value.js';
 import { addressFrom } from '../../mapping/address.js';
 import { applyOverrides } from '../../mapping/overrides.js';
 import { compile } from '../../mapping/compile.js';
+import { checkAnswer } from '../../mapping/plain-text.js';
 import { headersOf } from '../../mapping/headers.js';
 import { TEMPLATE_SCOPES, type TemplateScope } from '../../mapping/template-scopes.js';
 import { evaluate } from '../../mapping/scope.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
 const AT = `/operations${join('image')}`;
+
+/** What a list of images has. */
+const IMAGES = { name: 'images', wanted: ['url', 'b64_json'], takesText: false };
 
 /**
  * The codec of a manifest's templates for images. `request` makes the body from the call, and
@@ -41,6 +45,7 @@ export function mapImages(source: Source, block: PartialLoad<ImageBlock>): Image
   const usage = at(image_response, '/response/usage', response.usage);
   const error = at(image_response, '/response/error', response.error);
   const headers = headersOf(block.headers);
+  checkAnswer(source, `${AT}/response`, response, IMAGES);
   return {
     ...(block.poll && { poll: pollingOf(source, block.poll) }),
     encode(call, upstream) {

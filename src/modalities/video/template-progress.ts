@@ -4,6 +4,7 @@ import type { Provider } from '../../core/provider.js';
 import { classifyError } from '../../upstream/classify-error.js';
 import type { VideoCodec } from './codec.js';
 import { compile } from '../../mapping/compile.js';
+import { checkAnswer } from '../../mapping/plain-text.js';
 import { progressScope, type Fields } from '../../mapping/template-scopes.js';
 import { evaluate } from '../../mapping/scope.js';
 import type { ContentSource } from '../../core/task.js';
@@ -15,6 +16,9 @@ export const RESULT = '$result';
 
 /** The values that a status template may have. */
 export const STATUSES = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
+
+/** What a list of videos has. */
+const VIDEOS = { name: 'videos', wanted: ['url'], takesText: true };
 
 const UNKNOWN = 'The upstream gave no reason.';
 
@@ -31,6 +35,10 @@ export function compileProgress(
     });
   const status = operations['video.status']?.response;
   const result = operations['video.result']?.response;
+  for (const operation of ['video.status', 'video.result'] as const) {
+    const answer = operations[operation]?.response ?? {};
+    checkAnswer(source, `/operations${join(operation, 'response')}`, answer, VIDEOS);
+  }
   const statusParts = {
     status: parts('video.status', 'status', status?.status),
     error: parts('video.status', 'error', status?.error),
