@@ -120,7 +120,7 @@ describe('the source tree', () => {
 /** Writes programs for others, which have an environment and packages of their own. */
 const SNIPPETS = ['call-code', 'agent-snippet'].map((name) => `src/dashboard/pages/${name}.ts`);
 
-/** The rooms of src/ from the top floor to the ground (DESIGN section 3). */
+/** The rooms of src/ from the top floor to the ground: the map in CONTRIBUTING.md. */
 const FLOORS = [
   ['cli'],
   ['gateway'],

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { codeIn, tableOf } from '../../helpers/documents.js';
 import { onEachApiGateway, PUBLIC_URL, type Client, type Reply } from './helpers/api-gateway.js';
 
 interface Described {
@@ -65,6 +66,12 @@ onEachApiGateway('every route of the management API', {}, (here) => {
       'GET /api/providers',
       'GET /api/configuration',
     ]);
+  });
+
+  it('is in the table of docs/api.md, and nothing else is', () => {
+    const { rows } = tableOf('docs/api.md', 'path', '/api/account');
+    const told = rows.map(([cell]) => codeIn(cell).replaceAll('{id}', 'x'));
+    expect(told).to.have.members([...new Set(all.map(({ path }) => path))]);
   });
 
   it('is closed to a stranger, and to who has an API key only', async () => {
