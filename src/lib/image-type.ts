@@ -8,11 +8,11 @@ const MARKS: readonly { type: string; mark: RegExp }[] = [
 ];
 const MARK_BYTES = 12;
 
-/**
- * The media type of an image by its first bytes. Any other file is `application/octet-stream`,
- * which no browser shows or runs.
- */
+/** The type of a file that no mark fits. No browser shows or runs it. */
+export const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** The media type of an image by its first bytes. */
 export function sniffImageType(bytes: Buffer): string {
   const head = bytes.toString('latin1', 0, MARK_BYTES);
-  return MARKS.find(({ mark }) => mark.test(head))?.type ?? 'application/octet-stream';
+  return MARKS.find(({ mark }) => mark.test(head))?.type ?? UNKNOWN_TYPE;
 }

@@ -3,8 +3,12 @@ import { isListed, isOwn } from '../../upstream/provider-url.js';
 import { readBytes, errorOf } from '../../upstream/upstream-request.js';
 import { followRedirects, httpUrl, type Download } from '../../upstream/redirects.js';
 import type { Network } from '../../upstream/network-types.js';
+import { sniffImageType, UNKNOWN_TYPE } from '../../lib/image-type.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
 import { UpstreamError } from '../../core/upstream-error.js';
+
+/** Types of answers that are not an image: SVG may be plain text or XML. */
+const PAGE = /^(text\/html|application\/(json|xhtml|problem))/iu;
 
 /** An image is a finished file, so its download is short. */
 const DOWNLOAD: Download = {
@@ -60,9 +64,18 @@ async function bytesOf(
   provider: Provider,
   limit_bytes: number,
 ): Promise<Buffer> {
-  if (answer.status === 200) return readBytes(answer, limit_bytes);
+  if (answer.status === 200) {
+    const bytes = await readBytes(answer, limit_bytes);
+    if (!isPage(bytes, answer)) return bytes;
+    throw new UpstreamError('broken', 'The upstream does not give the image.');
+  }
   const fault = await errorOf(answer, provider);
   // An error of a file server is never an error of the client.
   const message = 'The image could not be downloaded from the upstream.';
   throw new UpstreamError('broken', message, fault.retry_after, { cause: fault });
+}
+
+/** Whether a file is a page about the image. Some servers give a wrong type to an image itself. */
+function isPage(bytes: Buffer, { headers }: WireAnswer): boolean {
+  return PAGE.test(headers['content-type'] ?? '') && sniffImageType(bytes) === UNKNOWN_TYPE;
 }

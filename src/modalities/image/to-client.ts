@@ -4,7 +4,7 @@ import { assertPublic } from '../../upstream/ssrf-guard.js';
 import type { ImageCall, GeneratedImage } from './codec.js';
 import { fetchImage, isInternal } from './fetch-image.js';
 import { hostedImageUrl } from './hosted-url.js';
-import { bytesOfBase64, isDataUrl } from '../../lib/data-url.js';
+import { base64Of, bytesOfBase64, isDataUrl } from '../../lib/data-url.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
@@ -44,7 +44,7 @@ export async function toClientFormat(
   const bytes =
     inline === undefined
       ? await fetchImage(url, provider, image_bytes, services.network, signal)
-      : bytesOfBase64(inline);
+      : inlineBytes(inline);
   check(bytes, image_bytes);
   if (inline === undefined) memory?.grow(bytes.length);
   if (isUrl) {
@@ -52,6 +52,13 @@ export async function toClientFormat(
     return { url: await hostedImageUrl(bytes, owner, services), revised_prompt };
   }
   return { b64_json: bytes.toString('base64'), revised_prompt };
+}
+
+/** Decoding skips the characters of a text that is not base64. */
+function inlineBytes(text: string): Buffer {
+  const base64 = base64Of(text);
+  if (!/[^A-Za-z0-9+/=_\s-]/u.test(base64)) return bytesOfBase64(base64);
+  throw new UpstreamError('broken', 'The upstream gave an image that is not base64.');
 }
 
 function check({ length }: Buffer, limit_bytes: number): void {

@@ -122,6 +122,8 @@ describe('an image in the format of the request', () => {
     ['is moved for ever', (path) => ({ status: 301, headers: { location: `${path}x` } })],
     ['is moved to a file', () => ({ status: 301, headers: { location: 'file:///etc/passwd' } })],
     ['is moved to nowhere', () => ({ status: 301 })],
+    ['is a page', () => ({ headers: { 'content-type': 'text/html' }, body: '<p>Sign in</p>' })],
+    ['is JSON', () => ({ headers: { 'content-type': 'application/json' }, body: '{"a":1}' })],
   ];
   for (const [what, step] of FAILURES) {
     it(`is 502 where it ${what}, and is not paid for`, async () => {
@@ -155,6 +157,29 @@ describe('an image in the format of the request', () => {
       }
     });
   }
+
+  it('is none, and not paid for, where its base64 is other text', async () => {
+    const before = (await gallery.charges()).length;
+    for (const b64_json of ['<html>no</html>', '!!! not base64 ***', `${B64.slice(0, 40)}"`]) {
+      for (const form of ['url', 'b64_json']) {
+        expect(refusal(await ask(given({ b64_json }), form))[0], b64_json).to.equal(502);
+      }
+    }
+    expect(await gallery.charges()).to.have.length(before);
+  });
+
+  it('is read from base64 of any alphabet, in lines or without padding', async () => {
+    const line = B64.replaceAll(/.{20}/gu, '$&\r\n');
+    for (const b64_json of [line, PNG.toString('base64url'), B64.replace(/=+$/u, '')]) {
+      expect(imagesOf(await ask(given({ b64_json }))).data[0]?.b64_json).to.equal(B64);
+    }
+  });
+
+  it('is an image although its server calls it a page', async () => {
+    serve = () => ({ headers: { 'content-type': 'text/html' }, body: PNG });
+    const step = given({ url: `${files.url}/1.png` });
+    expect(imagesOf(await ask(step)).data[0]?.b64_json).to.equal(B64);
+  });
 
   it('is none where its bytes are too many', async () => {
     const step = given({ b64_json: Buffer.alloc(2_049, 1).toString('base64') });
