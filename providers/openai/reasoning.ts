@@ -37,7 +37,8 @@ export function fitToModel(fields: Fields, rules: OpenAiModel, { set }: Upstream
   return ignored;
 }
 
-function doesReason(effort: unknown, { reasons }: OpenAiModel): boolean {
+/** Whether a model reasons with this effort. */
+export function doesReason(effort: unknown, { reasons }: OpenAiModel): boolean {
   if (reasons === 'always') return true;
   return reasons === 'unless_none'
     ? effort !== 'none'

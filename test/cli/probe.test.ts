@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePlace, type Place } from '../helpers/cli.js';
+import { responseJson } from '../helpers/responses-server.js';
 import {
   chatJson,
   play,
@@ -40,6 +41,7 @@ models:
   slow: { owner: me, capabilities: [chat], upstreams: [{ provider: lab, model: slow }], price: *paid }
   strict: { owner: me, capabilities: [chat], upstreams: [{ provider: lab, model: strict }], price: *paid }
   vectors: { owner: me, capabilities: [embedding], upstreams: [{ provider: lab, model: vectors }], price: { input_per_million: 1 } }
+  deep: { owner: me, capabilities: [chat], upstreams: [{ provider: lab, model: o3-pro }], price: *paid }
   paint: { owner: me, capabilities: [image], upstreams: [{ provider: lab, model: brush }], price: { per_image: 0.04 } }
 `;
 
@@ -66,6 +68,8 @@ function stepFor(model: unknown, key: string | undefined): Step {
       return { hold: new Promise(() => undefined) };
     case 'strict':
       return refused(400, 'invalid_request', `max_tokens is too small, says ${GOOD}`);
+    case 'o3-pro':
+      return responseJson({ output: [], status: 'incomplete', reason: 'max_output_tokens' });
     case 'vectors':
       return {
         headers: { 'content-type': 'application/json' },
@@ -100,6 +104,13 @@ describe('tollgate probe', () => {
     expect(stdout).not.to.include(GOOD).and.not.include(BAD);
     return { status, rows: JSON.parse(stdout) as Row[] };
   }
+
+  it('asks a model whose wire takes no limit of one token for a few', async () => {
+    const { rows } = await probe('deep');
+    expect(rows[0]).to.include({ result: 'ok', model_found: true, usage_reported: true });
+    expect(upstream.requests.map(({ path }) => path)).to.deep.equal(['/v1/responses']);
+    expect(upstream.requests[0]?.json).to.include({ max_output_tokens: 16 });
+  });
 
   it('asks a good upstream for one token and says what it cost', async () => {
     const { status, rows } = await probe('talk');
@@ -200,7 +211,7 @@ describe('tollgate probe', () => {
     expect(status).to.equal(1);
     expect(stdout).to.match(/^model .*key accepted .*model found .*usage reported .*cost/u);
     expect(stdout).to.include('FAILED: The upstream took longer than 3000 ms.');
-    expect(stdout).to.include('\n9 upstreams asked, 5 failed.\n');
+    expect(stdout).to.include('\n10 upstreams asked, 5 failed.\n');
     expect(stdout).not.to.include(GOOD).and.not.include(BAD);
     expect(existsSync(join(place.folder, 'data'))).to.equal(false);
   });

@@ -6,14 +6,35 @@ import { chargeAnswer } from './price.js';
 import { chatWork } from './formats/openai-request.js';
 import { sendChat, visiblePartsOf } from './send.js';
 
-/** Sends a chat call with a limit of one token. Throws `UpstreamError` if the upstream fails. */
+/** The output limit for an upstream that takes no limit of one token. */
+const LOW_LIMIT = 16;
+
+/**
+ * Sends a chat call with a limit of one token, or of a few if the upstream's wire takes no lower
+ * limit. Throws `UpstreamError` if the upstream fails.
+ */
 export async function probeChat(
+  model: Model,
+  upstream: Upstream,
+  context: ProbeContext,
+): Promise<Bill> {
+  try {
+    return await probeWith(1, model, upstream, context);
+  } catch (error) {
+    const isLimit = error instanceof UpstreamError && error.param === 'max_tokens';
+    if (!isLimit || error.fault !== 'unsupported') throw error;
+    return probeWith(LOW_LIMIT, model, upstream, context);
+  }
+}
+
+async function probeWith(
+  max_tokens: number,
   model: Model,
   upstream: Upstream,
   { configuration, network, client }: ProbeContext,
 ): Promise<Bill> {
   const messages = [{ role: 'user' as const, content: 'Hi' }];
-  const work = chatWork({ model: model.id, messages, max_tokens: 1 }, model);
+  const work = chatWork({ model: model.id, messages, max_tokens }, model);
   const { call } = work;
   const head = { id: 'chatcmpl-probe', created: 0, model: model.id };
   const { limits } = configuration;

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { chat } from '../../../providers/openai.js';
 import type { ToolCallFragment } from '../../../src/modalities/chat/codec.js';
 import { completionWork } from '../../../src/modalities/chat/formats/openai-tools.js';
+import { responsesWork } from '../../../src/modalities/chat/formats/responses-request.js';
 import { FREE, modelAt } from '../../billing/helpers/terms.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 
@@ -53,6 +54,36 @@ describe('custom tools at a model that knows them', () => {
     expect(sent['messages']).to.have.deep.nested.property('[1].tool_calls', [
       { id: 'a', type: 'custom', custom: { name: 'exec', input: 'ls "x"' } },
       clockCall,
+    ]);
+  });
+
+  it('are sent with their grammar for a client of the Responses API too', () => {
+    const work = responsesWork(
+      {
+        model: 'm',
+        input: 'Hello!',
+        tools: [
+          {
+            type: 'custom',
+            name: 'exec',
+            description: 'Runs',
+            format: { type: 'grammar', ...grammar },
+          },
+          {
+            type: 'namespace',
+            name: 'box',
+            tools: [{ type: 'custom', name: 'note', format: { type: 'text' } }],
+          },
+          { type: 'custom', name: 'odd', format: { type: 'shape' } },
+        ],
+      },
+      modelAt([FREE]),
+    );
+    const { body } = chat.encode(work.call, upstream('gpt-5.1'));
+    expect(body['tools']).to.deep.equal([
+      { type: 'custom', custom: exec },
+      { type: 'custom', custom: { name: 'box__note', format: { type: 'text' } } },
+      { type: 'custom', custom: { name: 'odd' } },
     ]);
   });
 

@@ -89,6 +89,7 @@ export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   const left = work.ignored.map((name) => names.ofIgnored(name));
   return {
     ...work,
+    call: { ...work.call, custom_tools: tools.custom_tools },
     tools: tools.names,
     names,
     echo: echoOf(body),

@@ -38,11 +38,17 @@ export class ToolList {
   readonly ignored = new Set<string>();
   readonly #names = new Map<string, ClientTool>();
   readonly #entries = new Map<string, ToolEntry>();
+  readonly #custom_tools = new Map<string, object>();
 
   constructor(private readonly types: NonNullable<Model['tool_types']>) {}
 
   get names(): ClientTools {
     return this.#names;
+  }
+
+  /** The custom tools by name, in the form of chat completions. */
+  get custom_tools(): ReadonlyMap<string, object> {
+    return this.#custom_tools;
   }
 
   /**
@@ -82,6 +88,13 @@ export class ToolList {
       ...(is_custom && { is_custom }),
     });
     const grammar = is_custom ? grammarOf(tool.format) : '';
+    const said = [description ?? '', ...about].filter(Boolean).join('\n\n');
+    this.#custom_tools.delete(flat);
+    if (is_custom) {
+      const format = chatFormat(tool.format);
+      const custom = { name: flat, ...(said && { description: said }), ...(format && { format }) };
+      this.#custom_tools.set(flat, custom);
+    }
     const text = [description ?? '', grammar, ...about].filter(Boolean).join('\n\n');
     this.#entries.set(flat, {
       type: 'function',
@@ -150,7 +163,16 @@ function refuseChoice(complaint: string): never {
   throw new GatewayError('invalid_request', `${complaint}.`, { param: 'tool_choice' });
 }
 
-/** A grammar as text for the description: upstreams cannot enforce it. */
+/** The format of a custom tool as chat completions have it; undefined if it is of another kind. */
+function chatFormat(format: unknown): object | undefined {
+  if (!isRecord(format)) return undefined;
+  const { type, syntax, definition } = format;
+  if (type === 'text') return { type };
+  const isGrammar = typeof syntax === 'string' && typeof definition === 'string';
+  return type === 'grammar' && isGrammar ? { type, grammar: { syntax, definition } } : undefined;
+}
+
+/** A grammar as text for the description: most upstreams cannot enforce it. */
 function grammarOf(format: unknown): string {
   if (!isRecord(format) || typeof format['definition'] !== 'string') return '';
   return `The input follows this grammar:\n${format['definition']}`;

@@ -1,0 +1,102 @@
+import type { Provider } from '../../src/core/provider.js';
+import type { Upstream } from '../../src/core/model.js';
+import type { UpstreamUsage } from '../../src/core/usage.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import type {
+  ChatCall,
+  ChatChoice,
+  ChatReply,
+  ReasoningDetail,
+  ToolCall,
+} from '../../src/modalities/chat/codec.js';
+import { broken, checked, textOf } from './answer.js';
+import { reasoningFormat } from './responses-input.js';
+
+type Fields = Record<string, unknown>;
+
+/** Stands between two messages of one answer, and between two paragraphs of reasoning. */
+export const BETWEEN = '\n\n';
+
+/** A whole answer of the Responses API. Throws the `UpstreamError` of one that failed. */
+export function decodeResponse(body: unknown, _: ChatCall, { provider }: Upstream): ChatReply {
+  const answer = checked(body, provider);
+  if (!Array.isArray(answer['output'])) throw broken('The upstream gave no answer.');
+  const items = recordsIn(answer['output']);
+  const messages = items.filter(({ type }) => type === 'message').map(messageIn);
+  const calls = items.flatMap((item) => callIn(item) ?? []);
+  const reasoning = items.map(reasoningIn).filter((text) => text !== '');
+  const details = items.flatMap((item, at) => stateIn(item, at, provider));
+  const content = messages.map(({ text }) => text).join(BETWEEN);
+  const choice: ChatChoice = {
+    index: 0,
+    content: content === '' && calls.length > 0 ? null : content,
+    ...(messages.some((message) => message.is_refusal) && { is_refusal: true }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(reasoning.length > 0 && { reasoning_content: reasoning.join(BETWEEN) }),
+    ...(details.length > 0 && { reasoning_details: details }),
+    finish_reason: finishIn(answer, calls.length > 0),
+  };
+  return { choices: [choice], usage: usageIn(answer['usage']) };
+}
+
+/** How an answer ended, in the words of chat completions. Throws for one that did not end. */
+export function finishIn({ status, incomplete_details }: Fields, hasCalls: boolean): string {
+  if (status === 'incomplete') {
+    const { reason } = isRecord(incomplete_details) ? incomplete_details : {};
+    return reason === 'content_filter' ? reason : 'length';
+  }
+  if (status !== 'completed') throw broken('The upstream failed while it was answering.');
+  return hasCalls ? 'tool_calls' : 'stop';
+}
+
+/** The usage of an answer, with the names of chat completions; undefined if there is none. */
+export function usageIn(usage: unknown): UpstreamUsage | undefined {
+  if (!isRecord(usage)) return undefined;
+  const input = isRecord(usage['input_tokens_details']) ? usage['input_tokens_details'] : {};
+  const output = isRecord(usage['output_tokens_details']) ? usage['output_tokens_details'] : {};
+  const { cached_tokens, cache_write_tokens } = input;
+  const { reasoning_tokens } = output;
+  return {
+    prompt_tokens: usage['input_tokens'],
+    completion_tokens: usage['output_tokens'],
+    prompt_tokens_details: {
+      ...(cached_tokens != null && { cached_tokens }),
+      ...(cache_write_tokens != null && { cache_write_tokens }),
+    },
+    ...(reasoning_tokens != null && { completion_tokens_details: { reasoning_tokens } }),
+  };
+}
+
+/** The text of a message, or its refusal if it has no text. */
+export function messageIn({ content }: Fields): { text: string; is_refusal: boolean } {
+  const parts = recordsIn(content);
+  const text = parts.map((part) => textOf(part['text'])).join('');
+  const refusal = text === '' ? parts.map((part) => textOf(part['refusal'])).join('') : '';
+  return { text: text || refusal, is_refusal: refusal !== '' };
+}
+
+/** The call that an item is; undefined for an item of another type. */
+export function callIn(item: Fields): ToolCall | undefined {
+  const { type, call_id, name, arguments: args, input } = item;
+  const isCustom = type === 'custom_tool_call';
+  if ((type !== 'function_call' && !isCustom) || typeof name !== 'string') return undefined;
+  const text = isCustom ? JSON.stringify({ input: textOf(input) }) : textOf(args) || '{}';
+  return { id: textOf(call_id), type: 'function', function: { name, arguments: text } };
+}
+
+/** The text of a reasoning item: a summary, or the reasoning itself of open models. */
+function reasoningIn({ type, summary, content }: Fields): string {
+  if (type !== 'reasoning') return '';
+  const texts = [...recordsIn(summary), ...recordsIn(content)].map((part) => textOf(part['text']));
+  return texts.filter((text) => text !== '').join(BETWEEN);
+}
+
+/** The encrypted state of a reasoning item, which goes back with the next call. */
+export function stateIn(
+  { type, encrypted_content: data }: Fields,
+  index: number,
+  provider: Provider,
+): ReasoningDetail[] {
+  if (type !== 'reasoning' || typeof data !== 'string' || data === '') return [];
+  return [{ type: 'reasoning.encrypted', data, format: reasoningFormat(provider), index }];
+}

@@ -1,0 +1,177 @@
+import type { Provider } from '../../src/core/provider.js';
+import { isRecord } from '../../src/lib/is-record.js';
+import type {
+  ChatDelta,
+  StreamDecoder,
+  ToolCallFragment,
+} from '../../src/modalities/chat/codec.js';
+import { classifyErrorInside } from '../../src/upstream/classify-error.js';
+import type { ServerSentEvent } from '../../src/upstream/sse.js';
+import { broken, isIndex, textOf } from './answer.js';
+import { BEGIN, END } from './custom-tools.js';
+import { BETWEEN, callIn, finishIn, messageIn, stateIn, usageIn } from './responses-answer.js';
+
+type Fields = Record<string, unknown>;
+
+/** One item of an answer, from its first event on. */
+interface OpenItem {
+  kind: 'message' | 'reasoning' | 'function' | 'custom' | 'other';
+  /** The index of a call among the calls. */
+  call: number;
+  /** Whether any text of the item has come. */
+  has_text: boolean;
+  /** The part of a summary that was written last. */
+  part: unknown;
+  is_done: boolean;
+}
+
+const KINDS: ReadonlyMap<unknown, OpenItem['kind']> = new Map<unknown, OpenItem['kind']>([
+  ['message', 'message'],
+  ['reasoning', 'reasoning'],
+  ['function_call', 'function'],
+  ['custom_tool_call', 'custom'],
+]);
+
+/** Decodes the events of one streamed answer of the Responses API. */
+export class ResponseStream implements StreamDecoder {
+  /** By the index in the output. */
+  readonly #items = new Map<number, OpenItem>();
+  #calls = 0;
+  #has_begun = false;
+  /** Whether there was text, or reasoning, from which the next one must be parted. */
+  readonly #said = { text: false, reasoning: false };
+  #deltas: ChatDelta[] = [];
+
+  constructor(private readonly provider: Provider) {}
+
+  read(events: readonly ServerSentEvent[], deltas: ChatDelta[]): boolean {
+    this.#deltas = deltas;
+    return events.some(({ data }) => data.trim() !== '' && this.#read(parse(data)));
+  }
+
+  end(): never {
+    throw broken(
+      this.#has_begun
+        ? "The upstream's stream broke off."
+        : 'The upstream ended its stream with no answer.',
+    );
+  }
+
+  /** Adds the deltas of an event. Returns true for the last event of an answer. */
+  #read(event: Fields): boolean {
+    this.#has_begun = true;
+    const { type, response } = event;
+    if (type === 'error')
+      throw classifyErrorInside(isRecord(event['error']) ? event : { error: event }, this.provider);
+    if (type === 'response.completed' || type === 'response.incomplete') {
+      this.#close(isRecord(response) ? response : {});
+      return true;
+    }
+    if (type === 'response.failed') this.#fail(isRecord(response) ? response : {});
+    const index = isIndex(event['output_index']) ? event['output_index'] : 0;
+    const whole = isRecord(event['item']) ? event['item'] : {};
+    if (type === 'response.output_item.added') this.#open(whole, index);
+    else if (type === 'response.output_item.done') this.#done(whole, index);
+    else this.#add(event, this.#items.get(index));
+    return false;
+  }
+
+  #open({ type, name, call_id }: Fields, index: number): OpenItem {
+    const kind = KINDS.get(type) ?? 'other';
+    const call = this.#calls;
+    const item: OpenItem = { kind, call, has_text: false, part: undefined, is_done: false };
+    this.#items.set(index, item);
+    if (kind !== 'function' && kind !== 'custom') return item;
+    this.#calls += 1;
+    const called = { name: textOf(name), arguments: kind === 'custom' ? BEGIN : '' };
+    this.#push({ index: call, id: textOf(call_id), type: 'function', function: called });
+    return item;
+  }
+
+  #add({ type, delta, summary_index }: Fields, item: OpenItem | undefined): void {
+    const text = textOf(delta);
+    if (!item || text === '') return;
+    if (type === 'response.output_text.delta') this.#speak(item, text, false);
+    else if (type === 'response.refusal.delta') this.#speak(item, text, true);
+    else if (type === 'response.reasoning_summary_text.delta') {
+      this.#think(item, text, summary_index);
+    } else if (type === 'response.reasoning_text.delta') this.#think(item, text, 'text');
+    else if (type === 'response.function_call_arguments.delta') this.#argue(item, text);
+    else if (type === 'response.custom_tool_call_input.delta') {
+      this.#argue(item, JSON.stringify(text).slice(1, -1));
+    }
+  }
+
+  /** Adds the parts of an item that did not come as deltas. */
+  #done(whole: Fields, index: number): void {
+    const item = this.#items.get(index) ?? this.#open(whole, index);
+    if (item.is_done) return;
+    item.is_done = true;
+    const details = stateIn(whole, index, this.provider);
+    if (details.length > 0) this.#deltas.push({ index: 0, reasoning_details: details });
+    const { text, is_refusal } = messageIn(whole);
+    if (item.kind === 'message' && !item.has_text && text) this.#speak(item, text, is_refusal);
+    const args = callIn(whole)?.function.arguments ?? '';
+    if (item.kind === 'function' && !item.has_text) this.#argue(item, args);
+    // The input's end is the end of its arguments.
+    if (item.kind === 'custom') this.#argue(item, item.has_text ? END : args.slice(BEGIN.length));
+  }
+
+  #speak(item: OpenItem, text: string, is_refusal: boolean): void {
+    const content = this.#said.text && !item.has_text ? BETWEEN + text : text;
+    item.has_text = true;
+    this.#said.text = true;
+    this.#deltas.push({ index: 0, content, ...(is_refusal && { is_refusal }) });
+  }
+
+  #think(item: OpenItem, text: string, part: unknown): void {
+    const isNew = !item.has_text || item.part !== part;
+    const reasoning_content = this.#said.reasoning && isNew ? BETWEEN + text : text;
+    item.has_text = true;
+    item.part = part;
+    this.#said.reasoning = true;
+    this.#deltas.push({ index: 0, reasoning_content });
+  }
+
+  #argue(item: OpenItem, text: string): void {
+    item.has_text = true;
+    if (text !== '') this.#push({ index: item.call, function: { arguments: text } });
+  }
+
+  #push(fragment: ToolCallFragment): void {
+    this.#deltas.push({ index: 0, tool_calls: [fragment] });
+  }
+
+  #close(response: Fields): void {
+    // An answer that was cut off may have left the input of a call open.
+    for (const item of this.#items.values()) {
+      if (item.kind === 'custom' && !item.is_done) this.#argue(item, END);
+    }
+    const finish_reason = finishIn(response, this.#calls > 0);
+    this.#deltas.push({ index: 0, finish_reason });
+    this.#count(response);
+  }
+
+  #fail(response: Fields): never {
+    this.#count(response);
+    if (isRecord(response['error'])) throw classifyErrorInside(response, this.provider);
+    throw broken('The upstream failed while it was answering.');
+  }
+
+  #count({ usage }: Fields): void {
+    const read = usageIn(usage);
+    if (read) this.#deltas.push({ usage: read });
+  }
+}
+
+function parse(data: string): Fields {
+  // The older wire ends with this line, and some servers of the newer one do too.
+  if (data.trim() === '[DONE]') return {};
+  try {
+    const event: unknown = JSON.parse(data);
+    if (isRecord(event)) return event;
+  } catch {
+    // Told below.
+  }
+  throw broken('The upstream sent an event that is not a JSON object.');
+}

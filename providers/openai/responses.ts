@@ -1,0 +1,162 @@
+import type { Encoded } from '../../src/core/provider.js';
+import type { Upstream } from '../../src/core/model.js';
+import { UpstreamError } from '../../src/core/upstream-error.js';
+import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import type { ChatCall, ChatCodec } from '../../src/modalities/chat/codec.js';
+import { extraFields } from './fields.js';
+import { leaveOutField } from './refused-fields.js';
+import { decodeResponse } from './responses-answer.js';
+import { inputOf } from './responses-input.js';
+import { LEAST_TOKENS, servedByResponses } from './responses-need.js';
+import { ResponseStream } from './responses-stream.js';
+
+type Fields = Record<string, unknown>;
+
+const PATH = '/responses';
+
+/**
+ * OpenAI's Responses API, for the calls that its chat completions refuse. Nothing is stored there:
+ * the state of reasoning comes with the answer, encrypted, and goes back with the next call.
+ * Source: OpenAI's API reference, "Create a model response" and "Streaming events".
+ */
+export const responses: Omit<ChatCodec, 'reasoningSent'> = {
+  encode,
+  decode: decodeResponse,
+  decodeStream: (_, upstream) => new ResponseStream(upstream.provider),
+};
+
+/** Fields with the same name and meaning in chat completions. */
+const SAME: ReadonlySet<string> = new Set([
+  'temperature',
+  'top_p',
+  'user',
+  'parallel_tool_calls',
+  'service_tier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'metadata',
+]);
+
+/** Fields that the operator's `set` must not change, because the hold is based on them. */
+const PRICED: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'input',
+  'stream',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+]);
+
+/** Throws the `UpstreamError` `unsupported` for a field that would change the answer. */
+function encode(call: ChatCall, upstream: Upstream): Encoded {
+  refuseMissing(call);
+  const { input, ignored } = inputOf(call, upstream);
+  const { rules } = servedByResponses(upstream) ?? {};
+  const extra = extraFields({ ...call, stream: false }, upstream, rules);
+  const { chat_fields, own_fields } = setFields(upstream.set);
+  const translated = translate({ ...extra.fields, ...chat_fields }, call.custom_tools);
+  const body: Fields = {
+    model: upstream.model,
+    input,
+    stream: call.stream,
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    ...(call.max_tokens !== undefined && { max_output_tokens: call.max_tokens }),
+    // The padding that hides the length of texts would double the bytes of a stream.
+    ...(call.stream && { stream_options: { include_obfuscation: false } }),
+    ...translated.body,
+  };
+  for (const [name, value] of Object.entries(own_fields)) {
+    const there = body[name];
+    body[name] = isRecord(there) && isRecord(value) ? { ...there, ...value } : value;
+  }
+  const names = new Set([...ignored, ...extra.ignored, ...translated.ignored]);
+  return { path: PATH, body, ...(names.size > 0 && { ignored: [...names] }) };
+}
+
+function refuseMissing({ n, max_tokens = LEAST_TOKENS }: ChatCall): void {
+  const [param, message] =
+    n > 1
+      ? ['n', 'n: this model gives one answer to a call.']
+      : ['max_tokens', `max_tokens: this model takes no limit below ${LEAST_TOKENS}.`];
+  if (n <= 1 && max_tokens >= LEAST_TOKENS) return;
+  throw new UpstreamError('unsupported', message, undefined, { param });
+}
+
+/** Chat fields of the operator's `set` are translated, and all others are sent as they are. */
+function setFields(set: Readonly<Fields>): { chat_fields: Fields; own_fields: Fields } {
+  const chat_fields: Fields = {};
+  const own_fields: Fields = {};
+  for (const [name, value] of Object.entries(set)) {
+    if (PRICED.has(name)) continue;
+    if (TRANSLATED.has(name)) chat_fields[name] = value;
+    else own_fields[name] = value;
+  }
+  return { chat_fields, own_fields };
+}
+
+const TRANSLATED: ReadonlySet<string> = new Set([
+  'reasoning_effort',
+  'verbosity',
+  'response_format',
+  'tools',
+  'tool_choice',
+]);
+
+function translate(
+  given: Readonly<Fields>,
+  custom_tools: ChatCall['custom_tools'],
+): { body: Fields; ignored: string[] } {
+  const { reasoning_effort: effort, verbosity, response_format, tools, tool_choice } = given;
+  const format = isRecord(response_format) ? formatOf(response_format) : undefined;
+  const others: Fields = { ...given };
+  for (const name of TRANSLATED) delete others[name];
+  const same = Object.entries(others).filter(([name]) => SAME.has(name));
+  for (const [name] of same) delete others[name];
+  return {
+    body: {
+      ...Object.fromEntries(same),
+      ...(effort !== undefined && { reasoning: { effort } }),
+      ...((format ?? verbosity) !== undefined && {
+        text: { ...(format && { format }), ...(verbosity !== undefined && { verbosity }) },
+      }),
+      ...(tools !== undefined && {
+        tools: recordsIn(tools).map((tool) => toolOf(tool, custom_tools)),
+      }),
+      ...(tool_choice !== undefined && { tool_choice: choiceOf(tool_choice, custom_tools) }),
+    },
+    ignored: Object.keys(others).filter((name) => leaveOutField(others, name)),
+  };
+}
+
+function formatOf({ type, json_schema }: Fields): Fields | undefined {
+  if (type === 'text') return undefined;
+  return { type, ...(isRecord(json_schema) && json_schema) };
+}
+
+function toolOf(tool: Fields, custom_tools: ChatCall['custom_tools']): Fields {
+  const { type, function: offered } = tool;
+  if (type !== 'function' || !isRecord(offered)) return tool;
+  const custom = custom_tools?.get(String(offered['name']));
+  if (custom) return { type: 'custom', ...custom, ...grammarOf(custom) };
+  const { parameters = { type: 'object', properties: {} }, strict = false } = offered;
+  // Without the last field, this API would make the parameters strict.
+  return { type, ...offered, parameters, strict };
+}
+
+/** The format of a custom tool, whose grammar stands one level higher here. */
+function grammarOf(custom: object): Fields {
+  const { format } = custom as Fields;
+  if (!isRecord(format) || !isRecord(format['grammar'])) return {};
+  return { format: { type: format['type'], ...format['grammar'] } };
+}
+
+function choiceOf(choice: unknown, custom_tools: ChatCall['custom_tools']): unknown {
+  const called = isRecord(choice) ? choice['function'] : undefined;
+  if (!isRecord(called)) return choice;
+  const { name } = called;
+  return { type: custom_tools?.has(String(name)) ? 'custom' : 'function', name };
+}
