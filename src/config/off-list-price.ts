@@ -42,8 +42,10 @@ export function checkOffList(
     if (nano === 0n && (text === '' || Number(text) !== 0)) continue;
     const nearest = nearestOf(unit, nano, payers);
     if (!nearest) checkMagnitude(source, place, unit, nano);
-    if (!nearest || farness(nearest.ratio) <= FAR) continue;
-    const like = isSwapped(price, nearest.listed.price) ? SWAPPED : asIf(unit, nearest.ratio);
+    const isTurned = nearest !== undefined && isSwapped(price, nearest.listed.price);
+    const isHalf = isTurned && (unit === 'input_per_million' || unit === 'output_per_million');
+    if (!nearest || (farness(nearest.ratio) <= FAR && !isHalf)) continue;
+    const like = isTurned ? SWAPPED : asIf(unit, nearest.ratio);
     const { list_nano, ratio, payer, listed } = nearest;
     const far: Far = { ...listed, unit, place, nano, list_nano, ratio, like, payer };
     const key = `${like || inWords(ratio)} ${far.model}`;
@@ -121,7 +123,8 @@ const SWAPPED = ', as if input and output were swapped';
 
 function isSwapped(price: Price, list: Price): boolean {
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
-  return input === list.output_nano_per_million && output === list.input_nano_per_million;
+  const isTurned = input === list.output_nano_per_million && output === list.input_nano_per_million;
+  return isTurned && input !== output;
 }
 
 /** The mistake that a ratio looks like: a price for another number of tokens, or in cents. */

@@ -144,16 +144,31 @@ function missing(
   endpoint: EndpointEntry,
   { known: { givers }, reported }: { known: Known; reported: Set<string> },
 ): ConfigFault[] {
-  return step.shape.needs.flatMap((need) => {
-    const name = factOf(need);
-    if (given.has(name) || reported.has(name)) return [];
-    reported.add(name);
-    const subject = subjectOf(step, endpoint);
+  const names = step.shape.needs.map(factOf).filter((one) => !given.has(one) && !reported.has(one));
+  for (const name of names) reported.add(name);
+  const subject = subjectOf(step, endpoint);
+  const last = names.length > 1 ? lastGiver(names, givers, endpoint) : undefined;
+  if (last !== undefined) {
+    const facts = names.map((name) => `"${name}"`).join(', ');
+    const message = `${subject} needs the facts ${facts}, which no earlier stage gives`;
+    return [fault(step.entry, 'missing_fact', message, `put it after "${last}"`)];
+  }
+  return names.map((name) => {
     const message = `${subject} needs the fact "${name}", which no earlier stage gives`;
     const giver = givers.get(name);
     const hint = giver === undefined ? '' : `put it after ${quoted(giver, endpoint)}`;
-    return [fault(step.entry, 'missing_fact', message, hint)];
+    return fault(step.entry, 'missing_fact', message, hint);
   });
+}
+
+/** The last stage of an endpoint that gives one of the facts, if its stages give all of them. */
+function lastGiver(
+  facts: readonly string[],
+  givers: ReadonlyMap<string, string>,
+  { stages }: EndpointEntry,
+): string | undefined {
+  const places = facts.map((one) => stages.findIndex(({ name }) => name === givers.get(one)));
+  return places.includes(-1) ? undefined : stages[Math.max(...places)]?.name;
 }
 
 /** Reports the first stage whose facts are of another kind than its neighbours give and need. */

@@ -19,7 +19,7 @@ export function readDollars(source: Source, pointer: string): bigint {
   source.fault(pointer, {
     code: 'bad_amount',
     message: `${label(pointer)}: ${source.word(pointer)} is not an amount of dollars`,
-    hint: fits ? `write ${meant}` : 'from 0 to 1000000000, with 9 decimals at most',
+    hint: fits ? `write ${meant}` : boundsHint(text, source.hides(pointer)),
   });
   return 0n;
 }
@@ -37,10 +37,17 @@ export function readTokenPrices(
   return prices;
 }
 
+function boundsHint(text: string, isHidden: boolean): string {
+  const isShare = text.endsWith('%') && !isHidden;
+  if (isShare) return 'it is no share: write dollars, such as 5.00';
+  return 'from 0 to 1000000000, with 9 decimals at most';
+}
+
 function meantDollars(text: string): string | undefined {
   const [, cents] = /^(\d{1,9}) ?(?:cents?|ct|¢)$/i.exec(text) ?? [];
   if (cents !== undefined) return (Number(cents) / 100).toFixed(2);
-  return meantNumber(text.replace(/^-/, ''), false);
+  // A share of a balance is no amount.
+  return text.endsWith('%') ? undefined : meantNumber(text.replace(/^-/, ''), false);
 }
 
 function nanoOf(text: string): bigint | undefined {

@@ -1,7 +1,7 @@
 import { hintFor, type ForeignHint } from './foreign-hint.js';
 import { foreignPriceHint, PRICE } from './foreign-prices.js';
 import { IN_ENDPOINTS } from './foreign-endpoints.js';
-import { IN_MANIFESTS } from './foreign-manifest.js';
+import { IN_MANIFESTS, OF_MANIFEST } from './foreign-manifest.js';
 import { IDENTITY, SIGN_IN } from './foreign-sign-in.js';
 import { BUDGET, BY_MINUTE, RETRIES, TOP } from './foreign-top.js';
 
@@ -100,6 +100,10 @@ const PROVIDER: Readonly<Record<string, ForeignHint>> = {
   deployment: 'it belongs to an upstream: upstreams: [{ provider: NAME, model: DEPLOYMENT }]',
   model_mapping: 'it belongs to an upstream: upstreams: [{ provider: NAME, model: ID }]',
   network_config: 'write timeout: { total: 60s }',
+  operations: OF_MANIFEST,
+  auth: OF_MANIFEST,
+  codec: OF_MANIFEST,
+  wire: OF_MANIFEST,
 };
 
 const ACCESS = 'a key may be for some models only: tollgate key create ACCOUNT --model ID';

@@ -1,5 +1,8 @@
 import type { ForeignHint } from './foreign-hint.js';
 
+/** The hint for a key of a manifest in an entry of gateway.yaml. */
+export const OF_MANIFEST =
+  'manifests have it: write uses: openai-compatible, or uses: ./NAME.yaml with this key there';
 const IN_ENTRY = 'the entry in gateway.yaml has it, as api_key: remove this';
 const PREFIX = `use prefix instead, the text before the key, such as prefix: 'Bearer '`;
 

@@ -10,6 +10,7 @@ const KEYS =
   'the command line makes them, tollgate account create and tollgate key create: remove this';
 const STAGES = 'endpoints have stages: endpoints: { NAME: { before: { STAGE: [...] } } }';
 const PROXIES = 'write trusted_proxies: [127.0.0.1/32], with the addresses of your proxies';
+const MONEY = 'all amounts are dollars: convert them, and remove this';
 const TRACES = 'write traces: { otlp: http://127.0.0.1:4318/v1/traces }';
 const TIMEOUT = {
   text: 'each provider has it: providers: { NAME: { timeout: { total: DURATION } } }',
@@ -33,6 +34,10 @@ export const TOP: Readonly<Record<string, ForeignHint>> = {
   database: 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE',
   db: 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE',
   storage: 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE',
+  currency: MONEY,
+  exchange_rate: MONEY,
+  prices: 'each model has its own: models: { NAME: { price: { ... } } }, or price: list',
+  pricing: 'each model has its own: models: { NAME: { price: { ... } } }, or price: list',
   redis: 'all state is in the store: nothing else is needed',
   log_level: 'write log: { level: VALUE }',
   logging: { text: 'write log: { level: VALUE }', block: 'write log: VALUE' },

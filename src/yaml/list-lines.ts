@@ -50,6 +50,21 @@ export function undashedEntry(
   return { at: first, column: own, message, hint };
 }
 
+/** What is wrong with a line that is indented below an alias, which has no keys of its own. */
+export function belowAlias(
+  at: number,
+  lines: readonly string[],
+): { column: number; message: string; hint: string } | undefined {
+  const before = lines.findLastIndex((one, i) => i < at && isText(one));
+  const [, head, name] =
+    /^(\s*(?:[\w./-]+|'[^']+'|"[^"]+"):)\s+\*([\w-]+)\s*(?:#.*)?$/.exec(lines[before] ?? '') ?? [];
+  const column = indentOf(lines[at] ?? '');
+  if (head === undefined || column <= indentOf(lines[before] ?? '')) return undefined;
+  const message = `the alias *${name} takes no keys of its own`;
+  const hint = `write "${head.trim()}" alone, and "<<: *${name}" as the first line below it`;
+  return { column, message, hint };
+}
+
 /** Whether a line has more than spaces and a comment. */
 export function isText(line: string): boolean {
   return /^\s*[^\s#]/.test(line);

@@ -5,6 +5,7 @@ import { requiredFor } from './foreign-required.js';
 import { isCausedBy, misplaced, misplacedFaults, type Explained } from './misplaced.js';
 import { followed } from './schema-walk.js';
 import { pointer as join, quote, segments, type Source, type FaultDetails } from './source.js';
+import { turnedPrices } from './turned-prices.js';
 import { allowedKeys, extraKey, isCoveredByHome, unknownKey } from './unknown-keys.js';
 import { emptyHint, hiddenHint, missingHint, namedUpstream, valueHint } from './value-hints.js';
 
@@ -26,7 +27,7 @@ export function explainAll(
     if (isMethodOfPath(error) || isCoveredByHome(error, schema)) return [];
     // A wrong name is reported once: not again by the pattern that it breaks.
     if (error.propertyName !== undefined && error.keyword !== 'propertyNames') return [];
-    return [explain(error, source, schema)];
+    return turnedPrices(error, source) ?? [explain(error, source, schema)];
   });
   return [...misplacedFaults(deep), ...others];
 }

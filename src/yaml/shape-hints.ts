@@ -59,10 +59,17 @@ export function textInList(
   if (text === '*' && !isStar) return 'name each one: * stands for nothing here';
   if (EVERYBODY.test(text) && new RegExp(String(items['pattern'])).test('*')) return "write ['*']";
   const words = text.split(between).filter(Boolean);
-  if (!isBlock) return `write ${flow(words)}`;
+  if (!isBlock) return `write ${flow(words.map((word) => itemOf(word, items)))}`;
   const [needed] = requiredOf(items);
   if (needed === undefined || words.length !== 1) return 'begin each entry of the list with "- "';
   return `write ${flow(words.map((word) => ({ [needed]: word })))}`;
+}
+
+/** A word as an item of the list: `@example.org` for a domain, where one is wanted. */
+function itemOf(word: string, items: Part): string {
+  const { pattern } = items;
+  const fits = typeof pattern !== 'string' || new RegExp(pattern, 'u').test(word);
+  return fits ? word : (tidied(word, items) ?? word);
 }
 
 /** A hint for a list in the place of a value or block, or for a block in the place of those. */

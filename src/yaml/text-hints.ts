@@ -48,7 +48,7 @@ export function booleanHint(text: string, data: unknown): string | undefined {
 export function numberHint(text: string, { error, part, written }: Scalar): string | undefined {
   const isText = typeof error.data === 'string';
   const isDollars = String(part['patternErrorMessage']).includes('dollars');
-  if (isDollars && OTHER_MONEY.test(text)) return 'convert it to dollars';
+  if (isDollars && OTHER_MONEY.test(text)) return OTHER_MONEY_HINT;
   const whole = !wants(part, 'number');
   const { minimum = -Infinity, maximum = Infinity } = part as Record<string, number | undefined>;
   if (/^(?:free|list)$/i.test(text)) return `price: ${text} stands alone, without a block`;
@@ -74,6 +74,7 @@ export function numberHint(text: string, { error, part, written }: Scalar): stri
   return error.keyword === 'maximum' ? `at most ${maximum}` : undefined;
 }
 
+const OTHER_MONEY_HINT = 'convert it to dollars, and write the number alone, such as 0.15';
 const OTHER_MONEY = /[€£¥₹]|(?:eur|euros?|gbp|cny|rmb|jpy|inr|chf)\b/i;
 const NO_LIMIT = /^(?:unlimited|none|no|infinity|inf|\.inf|max|auto|default|-1|0|null|false)$/i;
 

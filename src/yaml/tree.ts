@@ -5,6 +5,7 @@ import { curlyQuotes } from './line-slips.js';
 import { meantNumber } from './meant-values.js';
 import type { ValueBudget } from './expand.js';
 import { pointer as join, quote, type Mark, type Source } from './source.js';
+import { bracesHint, entryWithoutDash, restsOf, textOf } from './tree-slips.js';
 
 /** More values than any gateway needs. A file whose aliases multiply is stopped at this number. */
 export const MAX_VALUES = 200_000;
@@ -132,12 +133,14 @@ export class Tree {
     if (end !== undefined) this.#reportTooDeep(offsetOf(map.items[end]?.key, start));
     const items = end === undefined ? map.items : map.items.slice(0, end);
     const cut = new Set<Pair>();
-    for (const [at, pair] of items.entries()) {
+    const again = map.flow === true ? undefined : entryWithoutDash(items);
+    if (again !== undefined) this.#reportUndashed(offsetOf(items[again]?.key, start));
+    for (const [at, pair] of items.slice(0, again).entries()) {
       if (cut.has(pair)) continue;
       const key = offsetOf(pair.key, start);
       const name = this.#name(pair.key, key);
       if (isScalar(pair.key) && pair.key.type === 'PLAIN' && name === '<<') {
-        merged.push(...this.#merged(pair.value, key));
+        merged.push(...this.#merged(pair.value, key, pointer));
       } else if (name !== undefined) {
         const entry: Entry = { name, key, value: pair.value };
         const rests = map.flow === true ? restsOf(items, at) : [];
@@ -192,15 +195,22 @@ export class Tree {
     this.#source.invalid_pointers.add(pointer);
   }
 
+  #reportUndashed(offset: number): void {
+    const message = 'a second entry of a list begins here, without its dash';
+    const hint = 'begin the first line of each entry with "- ", and indent its other lines by two';
+    this.#faultAt(offset, 'duplicate_key', message, hint);
+  }
+
   #reportTooDeep(offset: number): void {
     const message = 'this block is indented into the block above, which has its keys already';
     const hint = 'indent this line as far as the line that begins the block above';
     this.#faultAt(offset, 'misplaced_block', message, hint);
   }
 
-  #merged(value: unknown, place: number): Entry[] {
+  #merged(value: unknown, place: number, pointer?: string): Entry[] {
     const node = isAlias(value) ? this.#resolve(value) : value;
-    if (isSeq(node)) return node.items.flatMap((item) => this.#merged(item, offsetOf(item, place)));
+    if (isSeq(node))
+      return node.items.flatMap((item) => this.#merged(item, offsetOf(item, place), pointer));
     if (isMap(node) && !this.#open.has(node) && this.#countable(place)) {
       this.#open.add(node);
       const entries = [...this.#entries(node)];
@@ -208,7 +218,11 @@ export class Tree {
       return entries;
     }
     if (node !== undefined) {
-      const hint = 'write <<: *NAME, where another block above begins with &NAME';
+      // Its other keys are not missing: they are in the block that is meant.
+      if (pointer !== undefined) this.#source.invalid_pointers.add(pointer);
+      this.#findTargets();
+      const name = [textOf(node)].find((one) => this.#anchors.has(one)) ?? 'NAME';
+      const hint = `write <<: *${name}, where another block above begins with &${name}`;
       this.#faultAt(place, 'bad_merge', '"<<" can merge only other blocks', hint);
     }
     return [];
@@ -263,37 +277,4 @@ export class Tree {
 function offsetOf(node: unknown, otherwise: number): number {
   if (isScalar(node) && node.source === '' && node.type === 'PLAIN') return otherwise;
   return isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
-}
-
-/**
- * The keys that commas have cut from the number of an entry: `{ total: 1,5s }` has the entry `1`
- * and the key `5s` right behind the comma.
- */
-function restsOf(items: readonly Pair[], at: number): Pair[] {
-  const value = items[at]?.value;
-  if (!isScalar(value) || !/^\d+$/.test(textOf(value))) return [];
-  const rests: Pair[] = [];
-  let end = value.range?.[1] ?? NaN;
-  for (let next = at + 1; next < items.length; next += 1) {
-    const pair = items[next] as Pair;
-    const { key, value: inner } = pair;
-    const isAlone = !isNode(inner) || (isScalar(inner) && textOf(inner) === '');
-    const isRest = isScalar(key) && /^\d[\w.]*$/.test(textOf(key)) && isAlone;
-    if (!isRest || key.range?.[0] !== end + 1) break;
-    rests.push(pair);
-    end = key.range[1];
-  }
-  return rests;
-}
-
-function textOf(node: unknown): string {
-  return isScalar(node) ? (node.source ?? '') : '';
-}
-
-/** The hint for a key in braces: to YAML, the `{{NAME}}` of templates is a block as a key. */
-function bracesHint(node: unknown): string {
-  const inner: unknown = isMap(node) && node.items.length === 1 ? node.items[0]?.key : undefined;
-  const name = /^(?:\.?env\.|secrets\.|vars\.)?([A-Z][A-Z0-9_]*)$/iu.exec(textOf(inner))?.[1];
-  if (name !== undefined) return `write "\${${name}}"`;
-  return 'put a text with braces or brackets in quotes';
 }

@@ -171,7 +171,10 @@ function withSameHome(home: string, error: ErrorObject, schema: unknown): string
 export function isCoveredByHome(error: ErrorObject, schema: unknown): boolean {
   const key = extraKey(error);
   const home = key === undefined ? undefined : homeOf(key, error, schema);
-  return home !== undefined && withSameHome(home, error, schema)[0] !== key;
+  if (home === undefined) return false;
+  // An empty block has the fault for the keys that should be in it.
+  const isEmpty = isRecord(error.data) && error.data[home] === null;
+  return isEmpty || withSameHome(home, error, schema)[0] !== key;
 }
 
 /** The hint for keys one level too high: their block, with them in it where it fits. */

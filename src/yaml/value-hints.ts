@@ -3,7 +3,7 @@ import { isRecord } from '../lib/is-record.js';
 import { keyHint } from './key-hints.js';
 import { exampleOf, flow, schemaAt, wants, type Part } from './schema-walk.js';
 import { namedEntry, structureHint, textInBlock, textInList } from './shape-hints.js';
-import { quote, segments, type Source } from './source.js';
+import { pointer as join, quote, segments, type Source } from './source.js';
 import { booleanHint, numberHint, tidied, wordHint, type Scalar } from './text-hints.js';
 
 /** The hint for a wrong value: the value that was most likely meant, else an example. */
@@ -83,6 +83,8 @@ export function emptyHint(source: Source, pointer: string, schema: unknown): str
   if (/^[^\s:]+:\s+#\S/.test(source.lineOf(pointer))) {
     return 'put the value in quotes: a # begins a comment';
   }
+  const below = keysBelow(source, pointer, part);
+  if (below !== undefined) return below;
   const example = exampleOf(part, schema);
   const isBlock = wants(part, 'object') && !wants(part, 'string') && example === undefined;
   if (isBlock) {
@@ -96,6 +98,16 @@ export function emptyHint(source: Source, pointer: string, schema: unknown): str
   return line === '' ? 'remove the line' : `${line}, or remove the line`;
 }
 
+/** The hint for a block whose keys stand below it, but are not indented. */
+function keysBelow(source: Source, pointer: string, { properties }: Part): string | undefined {
+  const keys = source.keys(pointer.slice(0, pointer.lastIndexOf('/'))) ?? [];
+  const own = segments(pointer).at(-1) ?? '';
+  const below = keys.slice(keys.indexOf(own) + 1);
+  const count = below.findIndex((key) => !isRecord(properties) || !Object.hasOwn(properties, key));
+  const strays = count < 0 ? below : below.slice(0, count);
+  return strays.length === 0 ? undefined : `indent ${strays.join(' and ')} below it`;
+}
+
 /** Keys whose values are names, with the blocks that define the names. */
 const NAMED_IN: Readonly<Record<string, string>> = { owner: '/owners', provider: '/providers' };
 
@@ -104,8 +116,16 @@ export function missingHint(source: Source, at: string, key: string, schema: unk
   if (isStray(source, at)) return 'remove the "- " before it, if it belongs to the entry above';
   const block = NAMED_IN[key];
   const [name] = (block === undefined ? undefined : source.keys(block)) ?? [];
-  const example = name ?? exampleOf(schemaAt(schema, `${at}/${key}`), schema);
+  const server = key === 'provider' ? providerOf(source, at) : undefined;
+  const example = server ?? name ?? exampleOf(schemaAt(schema, `${at}/${key}`), schema);
   return example === undefined ? `add ${key}` : `add it, such as ${key}: ${flow(example)}`;
+}
+
+/** The provider of the model that an upstream names, by the entry of that model. */
+function providerOf(source: Source, at: string): string | undefined {
+  const model = source.text(`${at}/model`);
+  if (model === undefined || source.hides(`${at}/model`)) return undefined;
+  return source.text(join('models', model, 'upstreams', 0, 'provider'));
 }
 
 /**
@@ -130,7 +150,7 @@ export function namedUpstream(
 /** Whether an item of a list shares no key with the item before: its dash is one too many. */
 function isStray(source: Source, at: string): boolean {
   const [, list, index] = /^(.*)\/([1-9]\d*)$/.exec(at) ?? [];
-  if (index === undefined) return false;
+  if (index === undefined || source.lineOf(at).startsWith('{')) return false;
   const before = source.keys(`${list}/${Number(index) - 1}`) ?? [];
   const own = source.keys(at) ?? [];
   return before.length > 0 && own.length > 0 && !own.some((key) => before.includes(key));

@@ -1,6 +1,6 @@
 import { visit, type Document, type YAMLError } from 'yaml';
 import { corrected, slipOf } from './line-slips.js';
-import { dashedBlock, indentOf, isText, undashedEntry } from './list-lines.js';
+import { belowAlias, dashedBlock, indentOf, isText, undashedEntry } from './list-lines.js';
 import type { Source } from './source.js';
 
 /** Errors after which the parser is lost: only the first one is reported. */
@@ -92,6 +92,8 @@ function explain(error: YAMLError, whole: Text, document: Document): OffsetFault
   const start = whole.starts[at] ?? 0;
   const slip = code === 'MULTIPLE_DOCS' ? undefined : slipOf(whole.lines[at] ?? '');
   if (slip) return { ...slip, offset: start + slip.at };
+  const alias = belowAlias(at, whole.lines);
+  if (alias) return { ...alias, offset: start + alias.column };
   const word = /^\s*([a-z_][\w./-]*)\s*$/i.exec(whole.lines[at] ?? '')?.[1];
   if (code === 'MULTILINE_IMPLICIT_KEY' && word !== undefined) {
     return { offset, message: 'the colon is missing behind this key', hint: `write ${word}:` };
