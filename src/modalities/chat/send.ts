@@ -6,10 +6,9 @@ import {
   type ChatReply,
 } from './codec.js';
 import { DeltaReader, type DeltaSource } from './delta-reader.js';
-import type { Provider, WireAnswer } from '../../core/provider.js';
+import type { WireAnswer } from '../../core/provider.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import type { LightAbortSignal } from '../../lib/in-flight.js';
-import { memoizeByObject } from '../../lib/memoize-by-object.js';
 import type {
   ChatAnswer,
   ChatAttempt,
@@ -24,27 +23,24 @@ import type { Network } from '../../upstream/network-types.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Model, Upstream } from '../../core/model.js';
 import { readWhole } from './whole-answer.js';
+import { operationReader, type OperationWith } from '../../pipeline/operation.js';
+
+const operationOf = operationReader('chat', isChatCodec);
 
 /**
  * Calls one upstream once, or by several concurrent calls if it needs them for `n` choices.
  * Resolves with a whole answer, or with a stream that has begun. Throws `UpstreamError` otherwise.
  */
 export function sendChat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
-  const operation = operationFor(attempt.upstream.provider);
+  const operation = operationOf(attempt.upstream);
   const { max } = operation;
   if (attempt.call.n <= max) return ask(attempt, operation, attempt.client.signal, network);
   return fanOut(attempt, max, (part, signal) => ask(part, operation, signal, network));
 }
 
-interface ChatOperation {
-  path: string;
-  codec: ChatCodec;
-  max: number;
-}
-
 async function ask(
   attempt: ChatAttempt,
-  { path, codec }: ChatOperation,
+  { path, codec }: OperationWith<ChatCodec>,
   signal: LightAbortSignal,
   network: Network,
 ): Promise<ChatAnswer | ChatStream> {
@@ -71,18 +67,9 @@ function hiddenReasoning({ choices }: ChatReply, visible: VisibleParts): string 
   return choices.map(({ reasoning_content = '' }) => reasoning_content).join('');
 }
 
-/** The chat operation of a provider, whose codec is checked once. */
-const operationFor = memoizeByObject(({ name, operations }: Provider): ChatOperation => {
-  const operation = operations.get('chat');
-  if (!operation || !isChatCodec(operation.codec)) {
-    throw new Error(`${name} does not serve chat.`);
-  }
-  return { path: operation.path, codec: operation.codec, max: operation.max };
-});
-
 /** The names of the fields that an upstream's wire format leaves out of a call. */
 export function fieldsLeftOut(call: ChatCall, upstream: Upstream): readonly string[] {
-  return operationFor(upstream.provider).codec.encode(call, upstream).ignored ?? [];
+  return operationOf(upstream).codec.encode(call, upstream).ignored ?? [];
 }
 
 function isJson(answer: WireAnswer): boolean {

@@ -1,14 +1,12 @@
 import type { Upstream } from '../../core/model.js';
 import type { ClientConnection } from '../../http/client-connection.js';
+import { operationReader } from '../../pipeline/operation.js';
 import type { Services } from '../../pipeline/services.js';
 import { jsonRequest, readJson, requestOk } from '../../upstream/upstream-request.js';
-import {
-  isEmbeddingCodec,
-  type EmbeddingCall,
-  type EmbeddingCodec,
-  type EmbeddingReply,
-} from './codec.js';
+import { isEmbeddingCodec, type EmbeddingCall, type EmbeddingReply } from './codec.js';
 import { vectorBytes } from './vector.js';
+
+const operationOf = operationReader('embedding', isEmbeddingCodec);
 
 /** Sends the call to one upstream, once. Throws `UpstreamError` if that fails. */
 export async function sendEmbedding(
@@ -26,12 +24,4 @@ export async function sendEmbedding(
   const { encoding_format: format } = call;
   memory?.grow(reply.vectors.reduce((sum, vector) => sum + vectorBytes(vector, format), 0));
   return reply;
-}
-
-function operationOf({ provider }: Upstream): { path: string; codec: EmbeddingCodec } {
-  const operation = provider.operations.get('embedding');
-  if (operation && isEmbeddingCodec(operation.codec)) {
-    return { path: operation.path, codec: operation.codec };
-  }
-  throw new Error(`${provider.name} does not make embeddings.`);
 }

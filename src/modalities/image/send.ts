@@ -1,4 +1,5 @@
 import type { ClientConnection } from '../../http/client-connection.js';
+import { operationReader, type OperationWith } from '../../pipeline/operation.js';
 import type { Services } from '../../pipeline/services.js';
 import { wireRequest } from '../../upstream/form-request.js';
 import { requestJson } from '../../upstream/upstream-request.js';
@@ -15,7 +16,8 @@ import { pollImages } from './poll.js';
 import { toClientFormat, type ImageDatum } from './to-client.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
-import type { ProviderOperation } from '../../core/provider.js';
+
+const operationOf = operationReader('image', isImageCodec);
 
 /** The images of one request, ready for the client. `created` is in Unix seconds. */
 export interface ImageAnswer {
@@ -75,17 +77,6 @@ export async function sendImages(
   return { ...answer, created, data, delivered: delivered.map(({ made }) => made) };
 }
 
-interface ImageOperation extends Pick<ProviderOperation, 'path' | 'edit'> {
-  codec: ImageCodec;
-  max: number;
-}
-
-function operationOf({ provider }: Upstream): ImageOperation {
-  const operation = provider.operations.get('image');
-  if (operation && isImageCodec(operation.codec)) return { ...operation, codec: operation.codec };
-  throw new Error(`${provider.name} does not make images.`);
-}
-
 /** The values of the attempts that succeeded. Throws the first error if none did. */
 async function fulfilled<T>(attempts: readonly Promise<T>[]): Promise<T[]> {
   const outcomes = await Promise.allSettled(attempts);
@@ -98,7 +89,7 @@ async function fulfilled<T>(attempts: readonly Promise<T>[]): Promise<T[]> {
 async function ask(
   call: ImageCall,
   upstream: Upstream,
-  { codec, path, edit }: ImageOperation,
+  { codec, path, edit }: OperationWith<ImageCodec>,
   client: ClientConnection,
   services: Services,
 ): Promise<ImageReply & { ignored: readonly string[] }> {

@@ -2,11 +2,14 @@ import type { Bill } from '../../billing/bill.js';
 import type { Upstream } from '../../core/model.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { ClientConnection } from '../../http/client-connection.js';
+import { operationReader } from '../../pipeline/operation.js';
 import type { Services } from '../../pipeline/services.js';
 import type { SendContext, Settle } from '../../pipeline/work.js';
 import { AnswerTooLarge } from '../../upstream/answer-body.js';
 import { jsonRequest, readError, requestOk } from '../../upstream/upstream-request.js';
-import { isSpeechCodec, type SpeechCall, type SpeechCodec } from './codec.js';
+import { isSpeechCodec, type SpeechCall } from './codec.js';
+
+const operationOf = operationReader('speech', isSpeechCodec);
 
 /** Sound whose first bytes have arrived. */
 export interface OpenSpeech {
@@ -35,14 +38,6 @@ export async function sendSpeech(
   const first = await rest.next();
   if (first.done) throw noSound();
   return { first: first.value, rest };
-}
-
-function operationOf({ provider }: Upstream): { path: string; codec: SpeechCodec } {
-  const operation = provider.operations.get('speech');
-  if (operation && isSpeechCodec(operation.codec)) {
-    return { path: operation.path, codec: operation.codec };
-  }
-  throw new Error(`${provider.name} does not speak.`);
 }
 
 function noSound(): UpstreamError {

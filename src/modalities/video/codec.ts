@@ -2,6 +2,7 @@ import { hasMethods } from '../../lib/is-record.js';
 import type { JsonObject } from '../../core/json.js';
 import type { AspectRatio, Resolution, VideoRequest, ContentSource } from '../../core/task.js';
 import type { Upstream } from '../../core/model.js';
+import { operationReader } from '../../pipeline/operation.js';
 
 /** A video call in the gateway's own words, defaults filled in (specification 2.8). */
 export interface VideoCall {
@@ -64,11 +65,5 @@ export function isVideoCodec(value: unknown): value is VideoCodec {
   return hasMethods(value, ['submit', 'submitted', 'poll', 'polled']);
 }
 
-/** The video codec of an upstream, and the most videos of one job. */
-export function videoOperation({ provider }: Upstream): { codec: VideoCodec; max: number } {
-  const operation = provider.operations.get('video');
-  if (operation && isVideoCodec(operation.codec)) {
-    return { codec: operation.codec, max: operation.max };
-  }
-  throw new Error(`${provider.name} does not make videos.`);
-}
+/** The operation of an upstream that makes videos; its `max` is the most videos of one job. */
+export const videoOperation = operationReader('video', isVideoCodec);
