@@ -1,6 +1,6 @@
-import { GatewayError } from '../core/errors.js';
 import { isRecord } from '../lib/is-record.js';
 import { isMediaUrl } from '../lib/media-url.js';
+import { NESTING, tooDeep } from './nesting.js';
 
 /**
  * Reads a text of a request and returns its replacement; undefined leaves it unchanged. `field` is
@@ -38,8 +38,6 @@ export type EachText = (
   visit: Visit,
 ) => void;
 
-/** Levels of objects and lists. */
-const NESTING = 200;
 /** Fields with constants of contracts and of JSON Schema, at any depth. */
 const WORDS = new Set([
   'type',
@@ -80,7 +78,7 @@ class TextWalk {
     }
     if (typeof value === 'number') return shape === 'data' ? this.#number(value, field) : value;
     if (typeof value !== 'object' || value === null) return value;
-    if (level >= NESTING) throw tooDeep(field);
+    if (level >= NESTING) throw tooDeep(topOf(field));
     if (Array.isArray(value)) this.#list(value, shape, field, level + 1);
     else if (isRecord(value)) this.#record(value, shape, field, level + 1);
     return value;
@@ -209,9 +207,7 @@ function unused(name: string, record: object): string {
   return free;
 }
 
-function tooDeep(field: string): GatewayError {
-  // The whole path would be as long as the body is deep.
-  const param = field.split(/[.[]/u, 1)[0] ?? '';
-  const message = `${param} must not be nested more than ${NESTING} levels deep.`;
-  return new GatewayError('invalid_request', message, { param });
+/** The first name of a path: the whole path of a deep field would be as long as it is deep. */
+function topOf(field: string): string {
+  return field.split(/[.[]/u, 1)[0] ?? '';
 }

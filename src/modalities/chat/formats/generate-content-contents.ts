@@ -15,7 +15,7 @@ import type { ClientNames } from '../client-names.js';
 import type { ReasoningDetail } from '../codec.js';
 import { GEMINI_FORMAT, stateIn } from './generate-content-state.js';
 import { hiddenKind, hiddenText } from './hidden-media.js';
-import { refuseDeep } from './openai-messages.js';
+import { refuseDeep } from '../../../pipeline/nesting.js';
 
 /** The signature that clients send for a call of another model, which has none. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';

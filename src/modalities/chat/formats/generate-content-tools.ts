@@ -8,7 +8,7 @@ import type {
   GeminiFunction,
   GeminiTool,
 } from '../../../schema-types/generate-content.js';
-import { refuseDeep } from './openai-messages.js';
+import { refuseDeep } from '../../../pipeline/nesting.js';
 
 const FUNCTIONS = 'functionDeclarations';
 

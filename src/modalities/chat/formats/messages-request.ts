@@ -17,7 +17,7 @@ import { BodyShape } from './body-shape.js';
 import { contentOf, isAllowedIn, messagesOf, type Reader } from './messages-blocks.js';
 import { foreignFields } from './openai-request.js';
 import { isSealed } from './sealed-reasoning.js';
-import { refuseDeep } from './openai-messages.js';
+import { refuseDeep } from '../../../pipeline/nesting.js';
 
 /** The header in which clients ask for beta features. */
 export const BETAS = 'anthropic-beta';

@@ -6,6 +6,7 @@ import type {
   CacheControl,
   FilePart,
 } from '../../../schema-types/chat-completion.js';
+import { refuseDeep } from '../../../pipeline/nesting.js';
 import { noteUnknownFields } from '../../../http/ignored-header.js';
 import type { Capability } from '../../../core/model.js';
 import { plainId } from '../../../lib/tool-id.js';
@@ -35,8 +36,6 @@ const KEYS = {
 const MAX_DETAILS = 1_000;
 /** The longest name of a tool that is called. No known API takes a longer one. */
 const NAME_CHARACTERS = 256;
-/** The deepest nesting of a field that is passed on unchanged. */
-const NESTING = 200;
 
 /**
  * Reads a message that has more than a role and a text, and adds to the size of the prompt. Returns
@@ -156,18 +155,6 @@ function cleanCall(call: ToolCallPart, ignored: Set<string>): ToolCallPart {
   noteUnknownFields(call, CALL_KEYS, 'messages[].tool_calls[]', ignored);
   noteUnknownFields(asked, CALLED_KEYS, 'messages[].tool_calls[].function', ignored);
   return { id, type, function: { name: asked.name, arguments: asked.arguments } };
-}
-
-/** Throws `GatewayError` for a value that is nested too deep for JSON.stringify. */
-export function refuseDeep(param: string, value: unknown): void {
-  if (!isDeeper(value, NESTING)) return;
-  const message = `${param} must not be nested more than ${NESTING} levels deep.`;
-  throw new GatewayError('invalid_request', message, { param });
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 /** The state of reading the messages of one request. */

@@ -4,12 +4,8 @@ import type {
   ChatMessage,
   ToolEntry,
 } from '../../../schema-types/chat-completion.js';
-import {
-  readMessage,
-  refuseDeep,
-  type MessageReader,
-  cacheControlField,
-} from './openai-messages.js';
+import { refuseDeep } from '../../../pipeline/nesting.js';
+import { readMessage, type MessageReader, cacheControlField } from './openai-messages.js';
 import { isFree, type Capability, type Model } from '../../../core/model.js';
 import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import type { ChatWork, PromptSize } from '../call.js';
