@@ -2,12 +2,10 @@ import { createPrivateKey } from 'node:crypto';
 import { isRecord } from '../lib/is-record.js';
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { ServiceAccount } from '../core/provider.js';
+import { GOOGLE_TOKEN_URL, isAtGoogle } from '../upstream/google-token.js';
 import type { Source } from '../yaml/source.js';
 import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
-
-/** The token server for key files that name none. */
-const DEFAULT_TOKEN_URL = 'https://oauth2.googleapis.com/token';
 
 /**
  * The service account of a provider entry, read from the text of its key file. Anyone may have
@@ -50,7 +48,7 @@ export function readServiceAccount(
   const path = text.replace(/^~/, '/home/USER');
   const way = isPath ? `write service_account: \${file:${path}}` : undefined;
   if (!key) return fault('is not the JSON of a key file', way);
-  const { client_email, private_key, token_uri = DEFAULT_TOKEN_URL } = key;
+  const { client_email, private_key, token_uri = GOOGLE_TOKEN_URL } = key;
   if (typeof client_email !== 'string' || client_email === '') return fault('lacks client_email');
   if (!isPrivateKey(private_key)) return fault('has no private_key that can be read');
   if (token_url !== undefined) {
@@ -81,7 +79,5 @@ function isPrivateKey(pem: unknown): pem is string {
 }
 
 function isTokenUrl(text: unknown): text is string {
-  if (typeof text !== 'string' || !URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' && /(^|\.)googleapis\.com$/u.test(hostname);
+  return typeof text === 'string' && URL.canParse(text) && isAtGoogle(new URL(text));
 }

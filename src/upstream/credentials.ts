@@ -2,7 +2,7 @@ import type { Provider, ServiceAccount, WireRequest } from '../core/provider.js'
 import { isOwn, urlOf } from './provider-url.js';
 import type { PollClient } from './poll-client.js';
 import { skipBody } from './upstream-request.js';
-import { fetchToken, type Token } from './google-token.js';
+import { fetchToken, isAtGoogle, type Token } from './google-token.js';
 import type { Network } from './network-types.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { maskSecrets } from './classify-error.js';
@@ -109,8 +109,8 @@ function mayCarry(provider: Provider, { path, credentials }: WireRequest): boole
 }
 
 /** Whether an address is one of Google's APIs. */
-export function isGoogle({ protocol, hostname, port }: URL): boolean {
-  return protocol === 'https:' && port === '' && /(^|\.)googleapis\.com$/u.test(hostname);
+export function isGoogle(url: URL): boolean {
+  return url.port === '' && isAtGoogle(url);
 }
 
 /** The maximum length of a signer's error in the log. */

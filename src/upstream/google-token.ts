@@ -8,9 +8,16 @@ export interface Token {
   life_ms: number;
 }
 
+/** The token server for key files that name none. */
+export const GOOGLE_TOKEN_URL = 'https://oauth2.googleapis.com/token';
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const REFUSED = "The upstream refused the gateway's credentials.";
 const TIMEOUT_MS = 10_000;
+
+/** Whether an address is at one of Google's hosts, over TLS. */
+export function isAtGoogle({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' && /(^|\.)googleapis\.com$/u.test(hostname);
+}
 
 /**
  * Asks for an access token with a signed assertion. Throws `UpstreamError` (credentials or
