@@ -142,7 +142,7 @@ function openAiVideoWork(body: OpenAiVideoBody, model: Model): VideoWork {
     fitting(withAudio, model.upstreams);
     return { call: withAudio, ignored: ignored.map(headerSafe) };
   } catch (error) {
-    throw error instanceof GatewayError ? withOpenAiFields(error, shape) : error;
+    throw error instanceof GatewayError ? withOpenAiWords(error, shape) : error;
   }
 }
 
@@ -192,22 +192,21 @@ const NAMES: Readonly<Record<string, string>> = {
   aspect_ratio: 'size',
   image: 'input_reference',
 };
-const RESOLUTION = /^(720p|1080p|4k)$/u;
 
-/** An error of the queue, with the fields of this API in place of the queue's. */
-function withOpenAiFields(
+/** An error of the queue, in the words of this API. */
+function withOpenAiWords(
   error: GatewayError,
   shape: { resolution: Resolution; aspect_ratio: AspectRatio },
 ): GatewayError {
   const named = (text: string): string =>
     text.replaceAll(/\bparameters\.(\w+)/gu, (_all, name: string) => NAMES[name] ?? name);
-  const message = named(error.message).replaceAll(/\b(720p|1080p|4k|16:9|9:16)\b/gu, (word) =>
-    sizeOf(
-      RESOLUTION.test(word)
-        ? { ...shape, resolution: word as Resolution }
-        : { ...shape, aspect_ratio: word as AspectRatio },
-    ),
-  );
+  const message = named(error.message)
+    .replaceAll(/\b(?:720p|1080p|4k)\b/gu, (word) =>
+      sizeOf({ ...shape, resolution: word as Resolution }),
+    )
+    .replaceAll(/\b(?:16:9|9:16)\b/gu, (word) =>
+      sizeOf({ ...shape, aspect_ratio: word as AspectRatio }),
+    );
   const details = error.param === null ? {} : { param: named(error.param) };
   return new GatewayError(error.code, message, { ...details, cause: error });
 }
