@@ -91,10 +91,16 @@ export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
     ...work,
     call: { ...work.call, custom_tools: tools.custom_tools },
     tools: tools.names,
+    ...(asksReasoning(body) && { shows_reasoning: true }),
     names,
     echo: echoOf(body),
     ignored: [...new Set([...left, ...ignored, ...tools.ignored, ...conversation.ignored])],
   };
+}
+
+/** Whether the client wants to see the reasoning, or its state for the next turn. */
+function asksReasoning({ include, reasoning }: ResponsesBody): boolean {
+  return include?.includes(SEALED) === true || typeof reasoning?.summary === 'string';
 }
 
 function refuseState(body: ResponsesBody): void {

@@ -57,6 +57,7 @@ describe('the reasoning of a response', () => {
 providers: { acme: { uses: openrouter, base_url: '${upstream.url}', api_key: sk-acme-secret } }
 models:
   deep: { owner: acme, capabilities: [chat, tools], price: free, upstreams: [{ provider: acme }], passthrough: [reasoning_content] }
+  plain: { owner: acme, capabilities: [chat, tools], price: free, upstreams: [{ provider: acme }] }
 `);
   });
   after(async () => {
@@ -101,6 +102,19 @@ models:
       { role: 'user', content: 'Hello!' },
       { role: 'assistant', content: 'Good day', reasoning_details: [{ ...THOUGHT, index: 0 }] },
     ]);
+  });
+
+  it('is shown to a client that asks for it, whatever the model passes on', async () => {
+    const types = async (body: object): Promise<unknown[]> => {
+      const text = await post({ model: 'plain', input: 'Hello!', ...body });
+      return (JSON.parse(text) as Output).output.map(({ type }) => type);
+    };
+    expect(await types({})).to.deep.equal(['message']);
+    expect(await types({ reasoning: { effort: 'low', summary: null } })).to.deep.equal(['message']);
+    const include = ['reasoning.encrypted_content'];
+    expect(await types({ include })).to.deep.equal(['reasoning', 'message']);
+    const summary = { reasoning: { summary: 'auto' } };
+    expect(await types(summary)).to.deep.equal(['reasoning', 'message']);
   });
 
   it('is no turn of its own where nothing followed it', async () => {
