@@ -12,6 +12,7 @@ import type { ReasoningBlock } from './wire.js';
 /** Stands between two thinking blocks, which are paragraphs of their own. */
 export const BETWEEN_THOUGHTS = '\n\n';
 
+/** Reads a whole answer. Throws `UpstreamError` for an error, or for a body that is no answer. */
 export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply {
   if (!isRecord(body)) throw broken("The upstream's answer is not a JSON object.");
   if (body['type'] === 'error' || body['error']) throw classifyErrorInside(body, upstream.provider);
@@ -85,6 +86,7 @@ export function metSequence({ stop_sequence }: Record<string, unknown>) {
   return typeof stop_sequence === 'string' ? { stop_sequence } : {};
 }
 
+/** The finish reason of an answer; null if it states none. */
 export function finishOf(stop_reason: unknown): string | null {
   if (stop_reason === 'model_context_window_exceeded') return 'length';
   return typeof stop_reason === 'string' ? stop_reason : null;

@@ -7,6 +7,7 @@ import { reasoningBlocks } from './reasoning.js';
 import { toolUseId } from './tool-use-id.js';
 import type { Block, MediaBlock, TextBlock, ToolResultBlock, ToolUseBlock, Turn } from './wire.js';
 
+/** The messages of a call: the system prompt, and turns of alternating roles. */
 export interface Conversation {
   system: TextBlock[];
   turns: Turn[];
@@ -101,6 +102,7 @@ function systemBlocks(message: ChatMessage, at: string, context: EncodeContext):
   return withCacheControl(blocks, message, context);
 }
 
+/** The blocks as texts. Throws `UpstreamError` (unsupported), naming `at`, for any other block. */
 export function textOnly(blocks: readonly Block[], at: string): TextBlock[] {
   return blocks.map((block) => {
     if (block.type === 'text') return block;

@@ -44,6 +44,7 @@ export function claudeModel(name: string): ClaudeModel {
   return isClaude(name) ? UNKNOWN_CLAUDE : FOREIGN;
 }
 
+/** Whether the model of that name, at any cloud, is a Claude. */
 export function isClaude(name: string): boolean {
   return /claude/iu.test(name);
 }

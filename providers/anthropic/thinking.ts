@@ -5,6 +5,7 @@ import type { Display, Effort, Thinking } from './wire.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** How much a model thinks: the field `thinking`, and the effort beside it; absent if unasked. */
 export interface Reasoning {
   thinking?: Thinking;
   effort?: Effort;

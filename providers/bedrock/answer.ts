@@ -68,6 +68,7 @@ export function clientCall(toolUse: unknown): { id: string; name: string } | und
     : undefined;
 }
 
+/** Reads a whole answer. Throws `UpstreamError` for an error, or for a body that is no answer. */
 export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply {
   const output = isRecord(body) ? body['output'] : undefined;
   const message = isRecord(output) ? output['message'] : undefined;

@@ -90,6 +90,7 @@ export interface OtherFields {
   additional: Record<string, unknown>;
 }
 
+/** The fields that are sent as they are. Adds the names of those without an equal to `ignored`. */
 export function otherFieldsOf(fields: Fields, ignored: Set<string>): OtherFields {
   const rest: OtherFields = { converse: {}, additional: {} };
   for (const [name, value] of Object.entries(fields)) {

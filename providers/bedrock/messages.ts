@@ -12,6 +12,7 @@ export interface Turn {
   content: Block[];
 }
 
+/** The messages of a call: the system prompt, and turns of alternating roles. */
 export interface Conversation {
   system: Block[];
   messages: Turn[];

@@ -23,6 +23,7 @@ const DIFFERENCES: Readonly<Partial<Record<Family, Partial<ClaudeModel>>>> = {
 /** These know no marks for the cache. */
 const OLD_CLAUDE = /claude-(v\d|instant|3-(opus|sonnet|haiku))/u;
 
+/** The model of an upstream, by the maker that its name or ARN names. */
 export function targetOf(upstream: Upstream): Target {
   const context = contextOf(upstream);
   const family = familyOf(upstream.model.toLowerCase());

@@ -25,6 +25,7 @@ interface Choice {
   hasSpoken: boolean;
 }
 
+/** The choices of one answer, by their index. */
 export type Choices = Map<number, Choice>;
 
 /** The contract's words for the ends that mean something of their own. */

@@ -9,6 +9,7 @@ export function isGemini3(model: string): boolean {
   return !OLDER.test(model);
 }
 
+/** Whether a model takes a thinking budget or level. */
 export function canThink(model: string): boolean {
   return isGemini3(model) || THINKS.test(model);
 }

@@ -170,6 +170,7 @@ export interface Think {
   held: string;
 }
 
+/** What a fragment adds to the text and to the reasoning. */
 export interface Split {
   content: string;
   reasoning: string;

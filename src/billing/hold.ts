@@ -117,6 +117,7 @@ export class Hold {
 const STORE_WAIT_MS = 3_000;
 const TICK_MS = 250;
 
+/** The parts of a settler. `wait_ms` replaces the usual wait for the store, for tests. */
 export interface SettlerOptions {
   store: Store;
   journal: Journal;

@@ -26,6 +26,7 @@ export interface Known {
   default_max_tokens: number | undefined;
 }
 
+/** An upstream of a model, with what checks need beside it. `pointer` is its place in the file. */
 export interface ReadUpstream {
   pointer: string;
   upstream: Upstream;

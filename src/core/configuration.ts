@@ -11,6 +11,7 @@ export interface StageEntry {
   option_place?: Place;
 }
 
+/** An endpoint of the merged configuration: shipped, changed or the operator's own. */
 export interface EndpointEntry {
   name: string;
   method: string;

@@ -35,10 +35,12 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** The body of an error in the common shape. `param` names the request field at fault. */
 export interface ErrorBody {
   error: { message: string; type: string; code: ErrorCode; param: string | null };
 }
 
+/** What an error has beside its code and message. */
 export interface ErrorDetails {
   /** The request field at fault, written as `messages[2].content`. */
   param?: string;

@@ -73,6 +73,7 @@ export interface Upstream {
   price: Price;
 }
 
+/** The `limits` of a model. Counts of tokens, unless they say otherwise. */
 export interface ModelLimits {
   /** The maximum of output tokens of one completion; undefined if the file has none. */
   max_tokens: number | undefined;
@@ -91,12 +92,14 @@ export interface ModelLimits {
   video?: VideoLimits;
 }
 
+/** The longest video, the most videos of one request, and the resolutions that are served. */
 export interface VideoLimits {
   duration_seconds?: number | undefined;
   sample_count?: number | undefined;
   resolutions?: readonly Resolution[] | undefined;
 }
 
+/** An entry under `models`. Calls go to its `upstreams`, best first. */
 export interface Model {
   id: string;
   owner: string;

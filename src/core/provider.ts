@@ -135,6 +135,7 @@ export type FormPart =
   | { name: string; value: string }
   | { name: string; file: Uint8Array; filename: string; type: string };
 
+/** A request in an upstream's wire format, as a codec returns it. The body is sent as JSON. */
 export interface Encoded {
   path: string;
   headers?: Record<string, string>;

@@ -68,6 +68,7 @@ export class UpstreamError extends Error {
   }
 }
 
+/** The facts of a fault, as the fields of `UpstreamError` describe them. */
 export interface UpstreamErrorOptions extends ErrorOptions {
   isQuoted?: boolean;
   kept_message?: string | undefined;

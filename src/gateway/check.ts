@@ -84,4 +84,5 @@ export async function checkForProviders(
   });
 }
 
+/** A check that found no error. */
 export type ValidCheck = CheckResult & { configuration: Configuration };

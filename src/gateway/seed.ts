@@ -3,6 +3,7 @@ import type { Store } from '../store/store-types.js';
 import { GATEWAY } from '../core/actor.js';
 import { makeSignInLink, type SignInLink } from '../dashboard/sign-in/sign-in-link.js';
 
+/** The first account, with the secret of its key, which is shown once. */
 export interface Seeded {
   account: string;
   credit_nano: bigint;

@@ -22,6 +22,7 @@ export type Visit = (text: string, field: string) => string | undefined;
  */
 export type TextShape = 'open' | 'data' | 'json' | 'sealed' | 'kept' | TextFields | ShapeOf;
 
+/** The shapes of an object's fields, by name. */
 export interface TextFields {
   readonly [field: string]: TextShape;
 }

@@ -20,6 +20,7 @@ export interface HotPath extends Pick<
 
 export type HotIdempotency = Omit<IdempotencyStore, 'sweep'>;
 
+/** A hold to be taken. `key_id` is null where only the account is checked. */
 export interface HoldCommand {
   request_id: string;
   account_id: string;
@@ -27,6 +28,7 @@ export interface HoldCommand {
   key_id: string | null;
 }
 
+/** A charge to be written, with what is written in its transaction. */
 export interface ChargeCommand {
   charge: Charge;
   /** The answer kept with the charge, if the call has an idempotency key. */

@@ -43,6 +43,7 @@ export interface Settled {
   uncollected_nano: bigint;
 }
 
+/** Accounts, keys, money and all else that processes share, in SQLite or PostgreSQL. */
 export interface Store {
   readonly dialect: 'sqlite' | 'postgres';
 

@@ -3,6 +3,7 @@ import type { ServiceAccount } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { systemCodes } from './system-code.js';
 
+/** An access token, and the ms for which it is valid from now on. */
 export interface Token {
   value: string;
   life_ms: number;

@@ -19,6 +19,7 @@ import { isOk, readBytes, readError } from './upstream-request.js';
 import type { Network } from './network-types.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
+/** An answer of any status, with its whole body. */
 export interface PollAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;

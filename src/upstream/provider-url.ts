@@ -48,6 +48,7 @@ export function isForeign(provider: Pick<Provider, 'base_url' | 'wire'>, path: s
   return !isOwn(provider, url) && !isListed(provider, url);
 }
 
+/** Whether the manifest lists the host in `wire.image_hosts`, with its port or without. */
 export function isListed({ wire }: Pick<Provider, 'wire'>, { host, hostname }: URL): boolean {
   const hosts = wire['image_hosts'];
   return Array.isArray(hosts) && (hosts.includes(host) || hosts.includes(hostname));

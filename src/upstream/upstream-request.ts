@@ -116,6 +116,7 @@ export async function skipBody(answer: WireAnswer): Promise<void> {
   await readText(answer, UNREAD_BYTES);
 }
 
+/** Reads the body of an error, up to `ERROR_BYTES`. */
 export function readError(answer: WireAnswer): Promise<string> {
   return readText(answer, ERROR_BYTES);
 }

@@ -20,6 +20,7 @@ export interface ExpansionContext {
   budget?: ValueBudget;
 }
 
+/** How many values may still be read; each reader counts it down. */
 export interface ValueBudget {
   left: number;
 }

@@ -28,6 +28,7 @@ export const SIGN_IN: Readonly<Record<string, string>> = {
 
 const KIND = 'remove this, and for GitHub write kind: github';
 
+/** Keys of other programs for one identity provider, and what to write here. */
 export const IDENTITY: Readonly<Record<string, string>> = {
   type: KIND,
   provider: KIND,

@@ -51,6 +51,7 @@ export interface Upstream {
 const TOP = 5;
 const FIGURES = ['failed', 'cost_nano', 'uncollected_nano'] as const;
 
+/** Reports the traffic of all accounts over a range that ends now. */
 export async function liveReport(range: Range, services: DashboardServices): Promise<Live> {
   const { store, now } = services;
   const { requests } = store;

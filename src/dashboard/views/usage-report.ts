@@ -17,6 +17,7 @@ const SKIPPED_ROWS = 100_000;
 const PACE_DAYS = 7;
 const COMPARED = ['failed', 'prompt_tokens', 'completion_tokens', 'cost_nano'] as const;
 
+/** Days of UTC as `YYYY-MM-DD`, both included; without them the last 30 days. */
 export interface UsageReportQuery {
   account_id: string;
   from?: string | undefined;
@@ -148,6 +149,7 @@ export interface Pace {
   days: number | undefined;
 }
 
+/** The pace of an account; its `days` are undefined if it spent nothing. */
 export async function paceOf(
   { id, balance_nano, held_nano }: Account,
   { store: { requests }, now }: Services,

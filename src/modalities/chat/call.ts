@@ -99,12 +99,14 @@ export interface ChatStream extends ChatAnswerBase {
   client: ClientConnection;
 }
 
+/** The most bytes of a whole answer, of a stream, and of one event in it. */
 export interface Limits {
   answer_bytes: number;
   stream_bytes: number;
   event_bytes: number;
 }
 
+/** A call to one upstream. `visible` are the parts of its answer that the client may see. */
 export interface ChatAttempt {
   call: ChatCall;
   upstream: Upstream;

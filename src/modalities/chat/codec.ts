@@ -55,6 +55,7 @@ export interface ReasoningDetail {
   index?: number;
 }
 
+/** A call of a function. `arguments` are JSON as text. */
 export interface ToolCall {
   id: string;
   type: 'function';
@@ -76,12 +77,14 @@ export interface ChatChoice {
   stop_sequence?: string;
 }
 
+/** A whole answer of an upstream. */
 export interface ChatReply {
   choices: ChatChoice[];
   /** An `UpstreamUsage`; undefined if the upstream reported none. */
   usage: unknown;
 }
 
+/** A piece of a call. The first piece of an `index` has the ID and the name. */
 export interface ToolCallFragment {
   index: number;
   id?: string;

@@ -18,6 +18,7 @@ export interface VideoCall {
   image: { base64: string; mime_type: 'image/png' | 'image/jpeg' | 'image/webp' } | undefined;
 }
 
+/** The state of a job as its upstream reports it. */
 export type VideoProgress =
   | { status: 'IN_QUEUE' | 'IN_PROGRESS' }
   | { status: 'COMPLETED'; videos: readonly ContentSource[] }

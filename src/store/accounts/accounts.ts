@@ -8,6 +8,7 @@ import { checkName, fitsColumn, isPossible, toBinding } from '../column-values.j
 import { randomText } from '../keys/secret.js';
 import { StoreError } from '../store-error.js';
 
+/** An account. `balance_nano` includes `held_nano`, which the holds of running calls set aside. */
 export interface Account {
   id: string;
   name: string;
@@ -95,6 +96,7 @@ export async function accounts(
   return rows.map(toAccount);
 }
 
+/** The account of that ID or name; undefined if there is none. */
 export async function account(
   database: Database,
   id_or_name: string,

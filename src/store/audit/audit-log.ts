@@ -20,6 +20,7 @@ export type Action =
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** A change that the audit log notes. */
 export interface Change {
   action: Action;
   /** The ID of what is changed: an account, a key, a token, a task, or the charged request. */

@@ -17,6 +17,7 @@ export interface HostingTerms {
   free: boolean;
 }
 
+/** A kept image, which is served until `due_ms` (Unix). */
 export interface HostedImage {
   bytes: Buffer;
   due_ms: number;

@@ -7,6 +7,7 @@ import { AccountSuspended, IdTaken, noAccount, StoreError, TooManyKeys } from '.
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
 import { checkName, fitsColumn, isPossible, toBinding, numberOrNull } from '../column-values.js';
 
+/** An API key, without its secret. Times are Unix ms; null for what has not happened. */
 export interface Key {
   id: string;
   account_id: string;
@@ -60,6 +61,7 @@ const COLUMNS = [
   'spent_nano',
 ] as const;
 
+/** Whether there is such a key, also a revoked or expired one. */
 export async function isKey(database: Database, secret_sha256: string): Promise<boolean> {
   const row = await database.read<object | undefined>((knex) =>
     knex('keys').where({ secret_sha256 }).first('id'),

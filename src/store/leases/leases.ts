@@ -30,6 +30,7 @@ export const LEASE_MS = 60_000;
  */
 const openIds = new Set<string>();
 
+/** Names this process among those on the store, until `forgetProcess`. */
 export function newProcess(now: () => number, id: string = randomUUID()): Process {
   openIds.add(id);
   return { id, place: `${MACHINE} ${STARTED}`.trim(), pid: process.pid, started_ms: now() };

@@ -56,6 +56,7 @@ type ChargeFields = {
     : NonNullable<Charge[C['name']]> | null;
 };
 
+/** A row of the ledger. */
 export interface LedgerEntry extends ChargeFields {
   id: number;
   account_id: string;

@@ -53,6 +53,7 @@ export const DIMENSIONS = [
 
 export type Dimension = (typeof DIMENSIONS)[number];
 
+/** Which totals are added up, and the dimensions by which they are split. */
 export interface TotalsQuery extends Pick<
   RequestFilter,
   'account_id' | 'key_id' | 'model' | 'provider' | 'status'
@@ -105,6 +106,7 @@ export interface LatencyRow {
   first_token: Percentiles | null;
 }
 
+/** Percentiles of a time, and the number of calls that they are of. */
 export interface Percentiles {
   calls: number;
   p50_ms: number;
@@ -118,6 +120,7 @@ export interface TailCursor {
   id: string;
 }
 
+/** Records that have come since a cursor, and the cursor behind them. */
 export interface RequestTail {
   records: RequestRecord[];
   cursor: TailCursor;

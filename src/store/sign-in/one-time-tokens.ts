@@ -7,6 +7,7 @@ import { makeOneTimeToken, sha256 } from '../keys/secret.js';
 /** The most sign-ins in flight. A further one removes the oldest. */
 const MAX_PENDING = 10_000;
 
+/** Makes a link and its audit row. Throws `StoreError` for an unknown account. */
 export async function createLink(
   trx: Knex.Transaction,
   now_ms: number,
@@ -42,6 +43,7 @@ export async function useLink(
   return row && { account_id: row.account_id, operator: Boolean(row.operator) };
 }
 
+/** Stores a sign-in that is sent to its provider. Resolves with the secret that ends it. */
 export async function beginSignIn(
   trx: Knex.Transaction,
   now_ms: number,
@@ -59,6 +61,7 @@ export async function beginSignIn(
   return secret;
 }
 
+/** Uses up a sign-in by its secret; undefined if it is unknown, used or expired. */
 export async function finishSignIn(
   trx: Knex.Transaction,
   now_ms: number,

@@ -39,6 +39,7 @@ export interface PendingSignIn {
   return_to: string;
 }
 
+/** The terms of a sign-in link. */
 export interface LinkOptions {
   operator: boolean;
   lifetime_ms: number;

@@ -36,6 +36,7 @@ export interface TaskTarget {
   price_nano: bigint;
 }
 
+/** A video task. Amounts are nano-dollars, times Unix ms. */
 export interface Task extends TaskTarget {
   id: string;
   account_id: string;
@@ -63,6 +64,7 @@ export interface Task extends TaskTarget {
   updated_ms: number;
 }
 
+/** A task before its upstream is called, so that a killed gateway leaves a trace of it. */
 export interface TaskIntent extends TaskTarget {
   id: string;
   account_id: string;
@@ -84,6 +86,7 @@ export interface TaskProgress {
   due_ms: number;
 }
 
+/** The charge of a task, and the new ID of its content. */
 export interface TaskSettlement {
   content_id: string;
   cost_nano: bigint;

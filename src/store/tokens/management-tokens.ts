@@ -29,6 +29,7 @@ export interface NewToken {
   id?: string;
 }
 
+/** The management tokens. A secret is stored only as SHA-256. */
 export interface TokenStore {
   /** The secret is in the result and stored nowhere. Throws `StoreError` for invalid terms. */
   create(token: NewToken, by?: Actor): Promise<{ token: ManagementToken; secret: string }>;

@@ -2,6 +2,7 @@ import { NANO_PER_DOLLAR } from '../../lib/money.js';
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 
+/** The open holds of calls and tasks together. */
 export interface OpenHolds {
   count: number;
   amount_nano: bigint;

@@ -161,6 +161,7 @@ function shownPart(part: ContentPart, reader: Reader): ContentPart {
   return hiddenText(hidden);
 }
 
+/** The content as text, where its blocks are nothing else, or as content parts. */
 export function contentOf(content: string | readonly MessagesBlock[]): string | ContentPart[] {
   return typeof content === 'string' ? content : simplified(content.flatMap(partsOf));
 }

@@ -8,6 +8,7 @@ import { isRecord } from '../../../lib/is-record.js';
 
 export type Item = { id: string; type: string } & Record<string, unknown>;
 
+/** How an answer ended; the details have the reason of an incomplete one. */
 export interface ResponseStatus {
   status: 'completed' | 'incomplete';
   incomplete_details: { reason: string } | null;

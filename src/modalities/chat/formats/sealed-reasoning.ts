@@ -9,6 +9,7 @@ export function sealed(details: readonly ReasoningDetail[]): string {
   return SEAL + Buffer.from(JSON.stringify(details)).toString('base64url');
 }
 
+/** Whether this gateway sealed the text; anyone may have copied the mark. */
 export function isSealed(text: string): boolean {
   return text.startsWith(SEAL);
 }

@@ -31,6 +31,7 @@ export interface VideoFormat extends RequestFormat {
   accepted(task: Task, context: SendContext): Acceptance;
 }
 
+/** The answer to an accepted submission. */
 export interface Acceptance {
   status: 200 | 202;
   body: object;
