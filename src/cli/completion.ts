@@ -70,9 +70,9 @@ async function namesOf(list: ListName, config: string): Promise<readonly string[
 }
 
 async function accounts(config: string): Promise<string[]> {
-  const { storeUrlOf: storeOf } = await import('../config/single-settings.js');
+  const { storeUrlOf } = await import('../config/single-settings.js');
   const { accountNames } = await import('../store/accounts/account-names.js');
-  const names = await accountNames(await storeOf(config, environmentOf(config)), MAX_ACCOUNTS);
+  const names = await accountNames(await storeUrlOf(config, environmentOf(config)), MAX_ACCOUNTS);
   return names.filter((name) => !/\p{C}/u.test(name));
 }
 

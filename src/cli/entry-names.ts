@@ -6,14 +6,14 @@ import { environmentOf } from './environment.js';
  * includes. Throws `Unreadable` or `ConfigError`.
  */
 export async function modelIds(config: string): Promise<string[]> {
-  const { modelIdsOf: modelsOf } = await import('../config/single-settings.js');
-  return inAllFiles(config, modelsOf);
+  const { modelIdsOf } = await import('../config/single-settings.js');
+  return inAllFiles(config, modelIdsOf);
 }
 
 /** The names of the provider entries in the same order. Throws likewise. */
 export async function providerNames(config: string): Promise<string[]> {
-  const { providerNamesOf: providersOf } = await import('../config/single-settings.js');
-  return inAllFiles(config, providersOf);
+  const { providerNamesOf } = await import('../config/single-settings.js');
+  return inAllFiles(config, providerNamesOf);
 }
 
 type NamesOf = (file: string, env: NodeJS.ProcessEnv) => Promise<readonly string[]>;

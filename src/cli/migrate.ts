@@ -13,9 +13,9 @@ export function migrateCommand(): Command {
 }
 
 async function migrate({ config, json }: { config: string; json?: boolean }): Promise<void> {
-  const { storeUrlOf: storeOf } = await import('../config/single-settings.js');
+  const { storeUrlOf } = await import('../config/single-settings.js');
   const { migrate: migrateStore } = await import('../store/migrate.js');
-  const { applied } = await migrateStore(await storeOf(config, environmentOf(config)));
+  const { applied } = await migrateStore(await storeUrlOf(config, environmentOf(config)));
   if (json) return printJson({ applied });
   printLine(applied.length === 0 ? 'The store is up to date.' : `Applied ${applied.join(', ')}.`);
 }

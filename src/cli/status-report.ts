@@ -21,19 +21,16 @@ export type StatusReport = Awaited<ReturnType<typeof reportOf>>;
 
 /** Asks the gateway, the configuration and the store; each may be broken by itself. */
 export async function reportOf({ config, listen }: StatusOptions, now_ms: number) {
-  const {
-    journalFolderOf: journalOf,
-    listenAddressOf: listenOf,
-    storeUrlOf: storeOf,
-  } = await import('../config/single-settings.js');
+  const { journalFolderOf, listenAddressOf, storeUrlOf } =
+    await import('../config/single-settings.js');
   const { chargesIn } = await import('../store/journal/journal.js');
   const { check } = await import('../gateway/check.js');
   const env = environmentOf(config);
   // The report has the faults of the file.
   const ignored = (): void => undefined;
   const address =
-    listen === undefined ? await listenOf(config, env, ignored) : listenAddress(listen);
-  const url = await storeOf(config, env, ignored);
+    listen === undefined ? await listenAddressOf(config, env, ignored) : listenAddress(listen);
+  const url = await storeUrlOf(config, env, ignored);
   const { faults } = await check(config, env);
   const store = await inStore(config, now_ms);
   return {
@@ -42,7 +39,7 @@ export async function reportOf({ config, listen }: StatusOptions, now_ms: number
     configuration: configurationOf(config, faults),
     store: { kind: url.startsWith('sqlite:') ? 'sqlite' : 'postgres', ...store.state },
     // Charges that wait on this machine for the store to take them.
-    waiting_charges: await chargesIn(await journalOf(config, env, url, ignored)),
+    waiting_charges: await chargesIn(await journalFolderOf(config, env, url, ignored)),
     ...store.figures,
   };
 }

@@ -16,9 +16,9 @@ export async function withStore<T>(
   { creates }: { creates: boolean } = { creates: false },
 ): Promise<T> {
   // Imported here, so that a command without a store starts fast.
-  const { storeUrlOf: storeOf } = await import('../config/single-settings.js');
+  const { storeUrlOf } = await import('../config/single-settings.js');
   const { openStore } = await import('../store/open.js');
-  const url = await storeOf(file, environmentOf(file), (fault) => warnOfBroken(file, fault));
+  const url = await storeUrlOf(file, environmentOf(file), (fault) => warnOfBroken(file, fault));
   const store = await openStore(url, { now: Date.now, must_exist: !creates });
   try {
     return await work(store);

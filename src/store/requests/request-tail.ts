@@ -2,10 +2,8 @@ import type { Knex } from 'knex';
 import { toBinding } from '../column-values.js';
 import type { Database } from '../database.js';
 import { OLDEST_TRANSACTION } from '../postgres/postgres-statements.js';
-import { REQUEST_COLUMNS, toRecord, type RequestRow } from './request-columns.js';
+import { REQUEST_NAMES, toRecord, type RequestRow } from './request-columns.js';
 import type { RequestTail, TailCursor } from './request-types.js';
-
-const COLUMNS = REQUEST_COLUMNS.map(({ name }) => name);
 
 /**
  * The records that were committed after the cursor, in the order of their commits. In PostgreSQL a
@@ -22,7 +20,7 @@ export async function tail(
   if (!cursor || last < cursor.seq) return { records: [], cursor: { seq: last, id: '~' } };
   const { seq, id } = cursor;
   const rows = await database.read<(RequestRow & { seq: bigint })[]>((knex) => {
-    const query: Knex.QueryBuilder = knex('requests').select([...COLUMNS, 'seq']);
+    const query: Knex.QueryBuilder = knex('requests').select([...REQUEST_NAMES, 'seq']);
     return query
       .whereBetween('seq', [toBinding(seq), toBinding(last)])
       .whereRaw('(seq > ? or id > ?)', [toBinding(seq), id])

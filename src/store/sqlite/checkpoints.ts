@@ -58,7 +58,7 @@ export class Checkpoints {
     this.#thread = thread;
     thread.unref();
     thread.once('message', () => onChange(true));
-    // Without the thread, commits make the checkpoints as before.
+    // Without the thread, commits make the checkpoints.
     thread.once('error', () => undefined);
     thread.once('exit', () => {
       this.#thread = undefined;

@@ -1,4 +1,4 @@
-import type { TaskCall, Task } from '../../../store/tasks/task-types.js';
+import type { Task } from '../../../store/tasks/task-types.js';
 import type { AspectRatio, Resolution } from '../../../core/task.js';
 
 /** The prefix of the IDs of videos, as at OpenAI. */
@@ -62,7 +62,7 @@ export function videoObject(task: Task): object {
     error: status === 'FAILED' ? errorOf(task) : null,
     prompt: null,
     remixed_from_video_id: null,
-    seconds: durationOf(call),
+    seconds: String(call.duration_seconds),
     size: sizeOf(call),
   };
 }
@@ -82,10 +82,6 @@ function completedAt({ jobs }: Task): number | null {
 function errorOf({ error }: Task): object {
   const message = error ?? 'The upstream gave no reason.';
   return { code: 'video_generation_failed', message };
-}
-
-function durationOf({ duration_seconds }: TaskCall): string {
-  return String(duration_seconds);
 }
 
 function seconds(time_ms: number): number {
