@@ -69,19 +69,7 @@ describe('sound that is silent', () => {
   for (const [name, file] of FILES) {
     it(`is held for by its length, not by its few bytes: ${name}, transcribed`, async () => {
       paid.step = json({ text: 'Nothing.', duration: 126 });
-      expect(await admitted(() => upload('ears', file))).to.be.at.most(4);
-      expect(await uncollected()).to.equal(0);
-    });
-
-    it(`is held for by its length, not by its few bytes: ${name}, as a file`, async () => {
-      paid.step = json({
-        candidates: [{ content: { parts: [{ text: 'Nothing.' }] }, finishReason: 'STOP' }],
-        usageMetadata: { promptTokenCount: 32 * 126, candidatesTokenCount: 2 },
-      });
-      const inlineData = { mimeType: 'AUDIO/flac', data: file.toString('base64') };
-      const contents = [{ parts: [{ inlineData }] }];
-      const call = () => paid.post('/v1beta/models/reads:generateContent', { contents });
-      expect(await admitted(call)).to.be.at.most(2);
+      expect(await admitted(() => upload('ears', file))).to.be.within(1, 4);
       expect(await uncollected()).to.equal(0);
     });
 
@@ -94,7 +82,22 @@ describe('sound that is silent', () => {
       const input_audio = { data: file.toString('base64'), format: 'wav' };
       const messages = [{ role: 'user', content: [{ type: 'input_audio', input_audio }] }];
       const call = () => paid.post('/v1/chat/completions', { model: 'hears', messages });
-      expect(await admitted(call)).to.be.at.most(2);
+      expect(await admitted(call)).to.be.within(1, 2);
+      expect(await uncollected()).to.equal(0);
+    });
+  }
+
+  // More bytes could be as many tokens of text, for which a file is held anyway.
+  for (const [name, file] of FILES.filter(([, { length }]) => length < 10_000)) {
+    it(`is held for by its length, not by its few bytes: ${name}, as a file`, async () => {
+      paid.step = json({
+        candidates: [{ content: { parts: [{ text: 'Nothing.' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 32 * 126, candidatesTokenCount: 2 },
+      });
+      const inlineData = { mimeType: 'AUDIO/flac', data: file.toString('base64') };
+      const contents = [{ parts: [{ inlineData }] }];
+      const call = () => paid.post('/v1beta/models/reads:generateContent', { contents });
+      expect(await admitted(call)).to.be.within(1, 2);
       expect(await uncollected()).to.equal(0);
     });
   }

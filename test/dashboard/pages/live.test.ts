@@ -41,7 +41,7 @@ describeInBrowser('the live page of operators', (browser) => {
     expect(faults).to.deep.equal([]);
   });
 
-  it('says over which range, and whom it goes worst', async () => {
+  it('shows the range that was chosen, its top accounts and its worst upstreams', async () => {
     const { gateway, account, key_id } = dashboard;
     await seedMonth(gateway.store, clock, account.id, [key_id, key_id]);
     const { page } = await operator();
