@@ -24,12 +24,28 @@ export function checkBaseUrl(
   if (!checkHost(source, place, url, data.base_url))
     checkPath(source, place, url, { pathname, data });
   checkLocation(source, place, url);
+  checkPlain(source, place, url, data);
   // A name without a dot is one of a private network, such as that of containers.
   const isOwn = !hostname.includes('.') || isPrivate(new URL(url));
   if (protocol !== 'http:' || isOwn) return;
   const message = 'base_url: keys and prompts travel to this public host without TLS';
   const hint = `did you mean "${url.replace(/^http:/i, 'https:')}"?`;
   source.fault(place, { code: 'insecure_url', message, hint, severity: 'warning' });
+}
+
+/** Warns of TLS on the port where such a server speaks plain HTTP by default. */
+function checkPlain(source: Source, place: string, url: string, data: Manifest['data']): void {
+  const { protocol, port, hostname } = new URL(url);
+  // A server in another network may well have a certificate.
+  const isNear = !hostname.includes('.') || /^(?:127\.|\[::1\])/.test(hostname);
+  const usual = [data.base_url, ...Object.values(data.init?.local ?? {})];
+  const plain = usual.find(
+    (one) => one?.startsWith('http:') && URL.canParse(one) && new URL(one).port === port,
+  );
+  if (protocol !== 'https:' || port === '' || plain === undefined || !isNear) return;
+  const message = `base_url: on port ${port} such a server speaks plain HTTP, and no TLS`;
+  const hint = `did you mean "${url.replace(/^https:/i, 'http:')}"?`;
+  source.fault(place, { code: 'base_url_tls', message, hint, severity: 'warning' });
 }
 
 /** Warns of a misspelt host, whose owner would get the keys, and of a host of web pages. */

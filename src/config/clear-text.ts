@@ -1,5 +1,5 @@
 import { isKey } from '../yaml/secrets.js';
-import { isExtension, segments, type Mark, type Source } from '../yaml/source.js';
+import { isExtension, quote, segments, type Mark, type Source } from '../yaml/source.js';
 
 /** Reports variables in the form of other programs, secrets in clear text, and placeholders. */
 export function checkTexts(source: Source, gateway: object): void {
@@ -62,7 +62,8 @@ const SECRET_HEADER = /authorization|api-?key|token|secret|^x-honeycomb-team$/i;
 const SECRET_CHARACTERS = 20;
 const SECRET_FORM = /^(?:(?:Bearer|Basic|Key|Token) )?[\w.+/=-]+$/;
 /** Placeholders for a key in guides and forms. */
-const STAND_IN = /^(?:your|my|insert|enter|change)[-_ ]|\.\.\.|…|^<.*>$|^(?:sk-)?x{4,100}$/i;
+const STAND_IN =
+  /^(?:your|my|insert|enter|change|replace)[-_ ]|^changeme$|\.\.\.|…|^<.*>$|^(?:sk-)?x{4,100}$/i;
 /** The bare name of a variable, without `${` and `}`. */
 const VARIABLE_NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
@@ -122,13 +123,23 @@ function isLong(text: string): boolean {
 }
 
 /** Warns of a secret in the default of a variable, which is clear text too. */
-function checkDefault(source: Source, pointer: string, { written = '' }: Mark): void {
+function checkDefault(source: Source, pointer: string, { written = '', text = '' }: Mark): void {
   if (!isSecret(pointer)) return;
   const [, escaped] = /^\$\$\{(\w+)\}$/.exec(written) ?? [];
   if (escaped !== undefined) reportUnexpanded(source, pointer, escaped);
+  if (STAND_IN.test(text) && !source.unread.has(pointer)) reportStandIn(source, pointer, written);
   const [, name, standby = ''] = /\$\{(\w+):-([^}]*)\}/.exec(written) ?? [];
   if (!isKey(standby) && !(isLong(standby) && SECRET_FORM.test(standby))) return;
   reportClear(source, pointer, `write "\${${name}}", without the default`);
+}
+
+/** Warns of a variable that was copied from an example, and never set to the real value. */
+function reportStandIn(source: Source, pointer: string, written: string): void {
+  const key = segments(pointer).at(-1) ?? '';
+  const [, name] = /^\$\{(\w+)/.exec(written) ?? [];
+  const message = `${key}: what ${quote(written)} stands for is no real one, but a stand-in`;
+  const hint = `set ${name ?? 'it'} to the real one, in the environment or in the file .env`;
+  source.faultAsWritten(pointer, { code: 'placeholder', message, hint, severity: 'warning' });
 }
 
 /** Reports `${file:~/NAME}` where no file shows it: only a shell replaces ~. */

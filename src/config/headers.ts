@@ -91,7 +91,7 @@ function credentials(
   }
   if (key === undefined && source.unread.has(place)) {
     const written = source.written(place).replaceAll(/\$\{[^}]*\}/g, 'x');
-    const isBad = !/^[\x21-\x7e]+$/.test(written) || /^["'].*["']$/.test(written);
+    const isBad = !/^[\x21-\x7e]+$/.test(written) || QUOTED.test(written);
     const { message, hint } = badKey(written, false);
     const way = PREFIX.test(written) ? hint : 'write the variable alone, without what is around it';
     if (isBad) source.faultAsWritten(place, { code: 'bad_api_key', message, hint: way });
@@ -107,7 +107,7 @@ function credentials(
   }
   // A variable in the form of another program has a fault of its own.
   if (/^\$?\{\{|^<.*>$/.test(key)) return {};
-  if (!/^[\x21-\x7e]+$/.test(key) || /^["'].*["']$/.test(key)) {
+  if (!/^[\x21-\x7e]+$/.test(key) || QUOTED.test(key)) {
     const isBlock = /^[^:]+:\s*[|>]/.test(source.lineOf(place));
     source.fault(place, { code: 'bad_api_key', ...badKey(key, isBlock) });
     return {};
@@ -119,12 +119,20 @@ function writeKey(place: string): string {
   return `write api_key: "\${${variableOf(place)}}", and set that environment variable`;
 }
 
+/** A key with the quotes of a file in it, or with one that was not closed there. */
+const QUOTED = /^["']|["']$/;
+
 /** The scheme of a header, which does not belong to the key. */
 const PREFIX = /^(Bearer|Basic|Token|Key)\s/i;
 
 function badKey(key: string, isBlock: boolean): { message: string; hint: string } {
-  if (/^["']/.test(key)) {
-    return { message: 'api_key has quotes in it', hint: 'remove those within its variable' };
+  if (QUOTED.test(key)) {
+    const isOpen = !/^(["']).*\1$/.test(key);
+    const message = isOpen ? 'api_key begins or ends with a quote' : 'api_key has quotes in it';
+    const hint = isOpen
+      ? 'end the quote in its variable, or remove it'
+      : 'remove those within its variable';
+    return { message, hint };
   }
   const message = 'api_key holds a space or another character that no key has';
   const [, word] = PREFIX.exec(key) ?? [];

@@ -70,6 +70,19 @@ export class Manifests {
     return undefined;
   }
 
+  /**
+   * The shipped manifest whose customary variable a name is, such as `acme` for `ACME_API_KEY`.
+   * Only the manifest that the name begins with is looked at.
+   */
+  async ownerOfVariable(variable: string): Promise<string | undefined> {
+    const [name = ''] = variable.toLowerCase().split('_');
+    const file = join(packageRoot, 'providers', `${name}.yaml`);
+    const text = await readRegular(file).catch(() => '');
+    const start = text.search(/^init:$/m);
+    const isOwn = start >= 0 && new RegExp(`\\b${variable}\\b`).test(text.slice(start));
+    return isOwn ? name : undefined;
+  }
+
   /** The files to try, in order. The first begins like the path of gateway.yaml, for messages. */
   #candidates(uses: string): string[] {
     const beside = dirname(this.#source.file);

@@ -38,27 +38,28 @@ export async function readProviders(
     read.set(name, { provider: readProvider(source, name, entry, manifest), manifest });
   }
   for (const [name, one] of read) {
-    checkKeyOwner(source, name, one, [...read.values()]);
+    await checkKeyOwner(source, name, one, [...read.values()], manifests);
     checkHostOwner(source, name, one, [...read.values()]);
   }
   return read;
 }
 
 /** Warns of a key in the customary variable of another provider, which would learn that key. */
-function checkKeyOwner(
+async function checkKeyOwner(
   source: Source,
   name: string,
   { manifest }: ReadProvider,
   all: readonly ReadProvider[],
-): void {
+  manifests: Manifests,
+): Promise<void> {
   const place = `/providers${join(name)}/api_key`;
   const [, variable] = /^\$\{(\w+)\}$/.exec(source.written(place)) ?? [];
   const own = keyVariables(manifest);
   if (variable === undefined || own.length === 0 || own.includes(variable)) return;
   const other = all.find((one) => keyVariables(one.manifest).includes(variable));
-  if (!other) return;
-  const owner = quote(other.provider.name);
-  const message = `api_key: ${quote(variable)} is by its name the key of ${owner}`;
+  const owner = other?.provider.name ?? (await manifests.ownerOfVariable(variable));
+  if (owner === undefined) return;
+  const message = `api_key: ${quote(variable)} is by its name the key of ${quote(owner)}`;
   const hint = `write "\${${own[0]}}", the usual variable of ${manifestName(manifest.source)}`;
   source.faultAsWritten(place, { code: 'key_of_another', message, hint, severity: 'warning' });
 }

@@ -1,15 +1,14 @@
 import type { UpstreamEntry } from '../schema-types/gateway.js';
 import { checkChanges } from './fields.js';
-import { foreignModel, wrongDate } from './foreign-models.js';
+import { wrongDate } from './foreign-models.js';
 import { checkModelRegion } from './model-region.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { readPrice } from './prices.js';
+import { checkModel } from './upstream-model.js';
 import type { ReadProvider } from './providers.js';
-import { MISPLACED_KEY } from '../yaml/key-hints.js';
 import { flow } from '../yaml/schema-walk.js';
-import { isKey } from '../yaml/secrets.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Price, Upstream } from '../core/model.js';
@@ -120,11 +119,6 @@ function readUpstream(
   checkChanges(source, pointer, own, modalities, passthrough);
   const target = { provider, model: entry.model ?? model.id };
   const listed = prices.find(target, modalities);
-  checkModel(source, pointer, target, (other) =>
-    mayHaveSlash(source, read, prices)
-      ? prices.find({ provider, model: other }, modalities)
-      : !other.includes('/'),
-  );
   checkModelRegion(source, pointer, { name: provider.name, model: target.model });
   const own_at = `${pointer}/price`;
   const price_at = entry.price === undefined ? model.price_at : own_at;
@@ -132,9 +126,8 @@ function readUpstream(
     entry.price === undefined || entry.price === 'list'
       ? (entry.price ?? model.price)
       : readPrice(source, own_at, entry.price, modalities);
-  if (paid === 'list' && !listed) {
-    reportNoListPrice(source, pointer, price_at, target, prices);
-  } else if (!listed) checkName(source, pointer, model.id, entry, read, prices);
+  const asked = { source, pointer, price_at, id: model.id, entry, read, prices };
+  checkModel(asked, paid === 'list', listed, modalities);
   const undated = listed && wrongDate(target.model);
   if (undated && !source.hides(`${pointer}/model`)) {
     const place = source.has(`${pointer}/model`) ? `${pointer}/model` : pointer;
@@ -151,93 +144,6 @@ function readUpstream(
   const isListed = listed !== undefined || prices.has(provider.manifest);
   const listed_elsewhere = isListed ? undefined : prices.findElsewhere(target.model, modalities);
   return { pointer, upstream, price_at, listed, listed_elsewhere, read };
-}
-
-/** Whether the IDs of a provider's models may have a slash. */
-function mayHaveSlash(
-  source: Source,
-  { provider, manifest }: ReadProvider,
-  prices: ListPrices,
-): boolean {
-  // Such a provider serves deployments of the operator's own, whose names have none.
-  if (manifest.data.base_url?.includes('{resource}')) return false;
-  const started = Object.keys(manifest.data.init?.models ?? {});
-  const isElsewhere = source.has(`/providers${join(provider.name)}/base_url`);
-  return isElsewhere || prices.names(provider.manifest, started).mayHaveSlash;
-}
-
-/** Finds an ID that the provider does not know: one with a space, or with its own name in front. */
-function checkModel(
-  source: Source,
-  pointer: string,
-  { provider, model }: Pick<Upstream, 'provider' | 'model'>,
-  mayExist: (model: string) => unknown,
-): void {
-  const place = `${pointer}/model`;
-  if (!source.has(place) || source.hides(place)) return;
-  if (model !== model.trim()) {
-    const message = `model: ${source.word(place)} begins or ends with a space`;
-    source.fault(place, { code: 'bad_model', message, hint: `write ${flow(model.trim())}` });
-  }
-  if (isKey(model)) {
-    const message = `model: ${source.word(place)} is not the ID of a model`;
-    source.fault(place, { code: 'bad_model', message, hint: MISPLACED_KEY });
-  }
-  const bare = model.slice(model.indexOf('/') + 1);
-  const isPrefixed = bare !== model && model.startsWith(`${provider.manifest}/`);
-  if (!isPrefixed || mayExist(model) || !mayExist(bare)) return;
-  source.fault(place, {
-    code: 'prefixed_model',
-    message: `model: the provider itself knows ${source.word(place)} as ${quote(bare)}`,
-    hint: `write ${flow(bare)}: the provider stands in a key of its own`,
-    severity: 'warning',
-  });
-}
-
-/** Reports it at the model where that is a known one in other words, and else at the price. */
-function reportNoListPrice(
-  source: Source,
-  pointer: string,
-  price_at: string,
-  target: Pick<Upstream, 'provider' | 'model'>,
-  prices: ListPrices,
-): void {
-  const { provider, model } = target;
-  const place = `${pointer}/model`;
-  const isOpen = source.has(place) && !source.hides(place);
-  const meant = isOpen ? prices.names(provider.manifest, []).meant(model) : undefined;
-  source.fault(meant === undefined ? price_at : place, {
-    code: 'unknown_list_price',
-    message: `there is no list price of ${quote(model)} at ${provider.manifest}`,
-    hint: meant === undefined ? prices.hint(target) : `did you mean ${quote(meant)}?`,
-  });
-}
-
-/** Warns of a model ID that is nearly one that the manifest or the list of prices knows. */
-function checkName(
-  source: Source,
-  pointer: string,
-  id: string,
-  entry: PartialLoad<UpstreamEntry>,
-  { provider, manifest }: ReadProvider,
-  prices: ListPrices,
-): void {
-  // A server at an address of the operator's own may give its models any name.
-  if (source.has(`/providers${join(provider.name)}/base_url`)) return;
-  const own = `${pointer}/model`;
-  const isOwn = source.has(own);
-  if (isOwn && (entry.model === undefined || source.hides(own))) return;
-  const model = entry.model ?? id;
-  const started = Object.keys(manifest.data.init?.models ?? {});
-  const names = prices.names(provider.manifest, started);
-  const near = names.meant(model);
-  const message = `model: the gateway knows no model ${quote(model)} of ${provider.manifest}`;
-  const hint = isOwn ? `did you mean ${quote(near ?? '')}?` : `add model: ${flow(near)}`;
-  const asked = { source, manifest: provider.manifest, names, model, isOwn };
-  const wrong = near === undefined ? foreignModel(asked, prices) : { message, hint };
-  if (!wrong) return;
-  const place = isOwn ? own : pointer;
-  source.fault(place, { code: 'unknown_model', ...wrong, severity: 'warning' });
 }
 
 /** Replaces a missing price, which is a fault. */

@@ -93,6 +93,11 @@ export interface ProviderManifest {
    * bills on, so that the gateway reads the answer to its end. Default: drain.
    */
   on_abort?: 'abort' | 'drain';
+  /**
+   * The ID of one of its models, for messages. If it has a vendor in front, `vendor/name`, `check`
+   * warns of an ID without one.
+   */
+  model_example?: string;
   hidden_tokens?: HiddenTokensBlock;
   /**
    * The prompt tokens that one image part is taken to cost, so that the hold covers it. Without it,

@@ -93,7 +93,7 @@ function withoutSecret(body: string): string {
 /** Suggests a default, except for a secret: everybody who reads the file would see it. */
 function unsetHint(name: string): string {
   if (SECRET.test(name)) {
-    return 'set it, or write it into the file .env beside this one';
+    return `set it, or write it into the file .env beside this one: ${name}=VALUE`;
   }
   return `set it, or write \${${name}:-default}`;
 }

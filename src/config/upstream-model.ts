@@ -1,0 +1,217 @@
+import { memoizeByObject } from '../lib/memoize-by-object.js';
+import { isRecord } from '../lib/is-record.js';
+import type { Modalities } from '../pipeline/modality.js';
+import type { UpstreamEntry } from '../schema-types/gateway.js';
+import { MISPLACED_KEY } from '../yaml/key-hints.js';
+import { flow } from '../yaml/schema-walk.js';
+import { isKey } from '../yaml/secrets.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { PartialLoad } from '../yaml/validate.js';
+import type { Manifest } from './adapter.js';
+import { foreignModel } from './foreign-models.js';
+import type { ListPrice, ListPrices } from './list-prices.js';
+import type { ReadProvider } from './providers.js';
+
+/** An upstream, as far as its model is looked at. */
+interface Asked {
+  source: Source;
+  pointer: string;
+  /** The place of the price that it pays. */
+  price_at: string;
+  /** The ID of the entry that has the upstream. */
+  id: string;
+  entry: PartialLoad<UpstreamEntry>;
+  read: ReadProvider;
+  prices: ListPrices;
+}
+
+/**
+ * Finds an ID that the provider does not know: one with a space, one that is nearly a known one, or
+ * one with more or fewer parts than its IDs have. `isAtList` says that the list price is asked for.
+ */
+export function checkModel(
+  asked: Asked,
+  isAtList: boolean,
+  listed: ListPrice | undefined,
+  modalities: Modalities,
+): void {
+  const isWrong = checkForm(asked) || checkParts(asked, isAtList && !listed, modalities);
+  // One fault at the model is enough; without one, the price must be.
+  if (isWrong || listed) return;
+  if (isAtList) reportNoListPrice(asked);
+  else if (!checkVendor(asked)) checkName(asked);
+}
+
+function modelOf({ entry, id }: Asked): string {
+  return entry.model ?? id;
+}
+
+/** Reports an ID with a space around it, and a key in its place. */
+function checkForm({ source, pointer, entry }: Asked): boolean {
+  const place = `${pointer}/model`;
+  const model = entry.model ?? '';
+  if (!source.has(place) || source.hides(place)) return false;
+  const isSpaced = model !== model.trim();
+  if (isSpaced) {
+    const message = `model: ${source.word(place)} begins or ends with a space`;
+    source.fault(place, { code: 'bad_model', message, hint: `write ${flow(model.trim())}` });
+  }
+  if (!isKey(model)) return isSpaced;
+  const message = `model: ${source.word(place)} is not the ID of a model`;
+  source.fault(place, { code: 'bad_model', message, hint: MISPLACED_KEY });
+  return true;
+}
+
+/** Reports an ID with the name of its provider, or with a part of the address, within it. */
+function checkParts(asked: Asked, isUnpriced: boolean, modalities: Modalities): boolean {
+  const { source, pointer, read } = asked;
+  const place = `${pointer}/model`;
+  if (!source.has(place) || source.hides(place)) return false;
+  const model = modelOf(asked);
+  const { manifest } = read.provider;
+  const bare = model.slice(model.indexOf('/') + 1);
+  const isPrefixed = bare !== model && model.startsWith(`${manifest}/`);
+  // Without a list price nothing is charged: then it must be an error.
+  const severity = isUnpriced ? 'error' : 'warning';
+  if (isPrefixed && !mayExist(asked, model, modalities) && mayExist(asked, bare, modalities)) {
+    source.fault(place, {
+      code: 'prefixed_model',
+      message: `model: the provider itself knows ${source.word(place)} as ${quote(bare)}`,
+      hint: `write ${flow(bare)}: the provider stands in a key of its own`,
+      severity,
+    });
+    return true;
+  }
+  const around = aroundModel(read.manifest.data);
+  const before = around.find(([head]) => head !== '' && model.startsWith(head))?.[0];
+  const after = around.find(([, tail]) => tail !== '' && model.endsWith(tail))?.[1];
+  const part = before ?? after;
+  if (part === undefined || part.length >= model.length) return false;
+  const right = before === undefined ? model.slice(0, -part.length) : model.slice(part.length);
+  source.fault(place, {
+    code: 'prefixed_model',
+    message: `model: the gateway adds ${quote(part)} to the address itself`,
+    hint: `write ${flow(right)}`,
+    severity,
+  });
+  return true;
+}
+
+/** Whether a provider may have a model of this ID. */
+function mayExist({ source, read, prices }: Asked, id: string, modalities: Modalities): boolean {
+  const { provider, manifest } = read;
+  const own = `${provider.manifest}/`;
+  if (hasVendors(manifest) && !isElsewhere(source, read)) {
+    return id.includes('/') && !(id.startsWith(own) && id.slice(own.length).includes('/'));
+  }
+  return mayHaveSlash(source, read, prices)
+    ? prices.find({ provider, model: id }, modalities) !== undefined
+    : !id.includes('/');
+}
+
+/** Whether a server at an address of the operator's own may give its models any name. */
+function isElsewhere(source: Source, { provider }: ReadProvider): boolean {
+  return source.has(`/providers${join(provider.name)}/base_url`);
+}
+
+/** Whether the IDs of all its models have a vendor in front. */
+function hasVendors({ data }: Manifest): boolean {
+  return data.model_example?.includes('/') === true;
+}
+
+/** Whether the IDs of a provider's models may have a slash. */
+function mayHaveSlash(source: Source, read: ReadProvider, prices: ListPrices): boolean {
+  const { provider, manifest } = read;
+  // Such a provider serves deployments of the operator's own, whose names have none.
+  if (manifest.data.base_url?.includes('{resource}')) return false;
+  const started = Object.keys(manifest.data.init?.models ?? {});
+  return isElsewhere(source, read) || prices.names(provider.manifest, started).mayHaveSlash;
+}
+
+/** Warns of an ID without the vendor that all IDs of its provider begin with. */
+function checkVendor(asked: Asked): boolean {
+  const { source, pointer, read, entry } = asked;
+  const { manifest, provider } = read;
+  const own = `${pointer}/model`;
+  const isOwn = source.has(own);
+  const model = modelOf(asked);
+  if (!hasVendors(manifest) || model.includes('/') || isElsewhere(source, read)) return false;
+  if (isOwn && (entry.model === undefined || source.hides(own))) return false;
+  const example = manifest.data.model_example ?? '';
+  const whole = `${example.startsWith('@') ? '@' : ''}VENDOR/${model}`;
+  source.fault(isOwn ? own : pointer, {
+    code: 'unknown_model',
+    message: `model: ${quote(model)} lacks its vendor, which ${provider.manifest} has in front`,
+    hint: `${isOwn ? 'write' : 'add'} model: ${flow(whole)}, such as ${flow(example)}`,
+    severity: 'warning',
+  });
+  return true;
+}
+
+/** What stands before and behind `{model}` in the paths of a manifest. */
+const aroundModel = memoizeByObject((data: Manifest['data']) => {
+  const operations = Object.values(data.operations ?? {});
+  const paths = operations.flatMap((one) => textsIn((one as { path?: unknown } | undefined)?.path));
+  return paths.flatMap((path): (readonly [string, string])[] => {
+    const [, head, tail] = /^\/?(.*?)\{model\}(\/[^{}]*)?/.exec(path) ?? [];
+    if (head !== undefined) return [[/[{}]/.test(head) ? '' : head, tail ?? '']];
+    return path.endsWith('/models')
+      ? [
+          [`${path.slice(1)}/`, ''],
+          ['models/', ''],
+        ]
+      : [];
+  });
+});
+
+/** The texts of a template. */
+function textsIn(template: unknown): string[] {
+  if (typeof template === 'string') return [template];
+  return isRecord(template) ? Object.values(template).flatMap(textsIn) : [];
+}
+
+/** Reports it at the model where that is a known one in other words, and else at the price. */
+function reportNoListPrice(asked: Asked): void {
+  const { source, pointer, price_at, read, prices } = asked;
+  const { provider } = read;
+  const model = modelOf(asked);
+  const place = `${pointer}/model`;
+  const names = prices.names(provider.manifest, []);
+  const isOpen = source.has(place) && !source.hides(place);
+  const last = names.exact(model.slice(model.lastIndexOf('/') + 1));
+  const meant = isOpen ? (names.meant(model) ?? last) : undefined;
+  const owner = source.has(place) ? undefined : prices.ownerOf(model);
+  if (owner !== undefined && owner !== provider.manifest && names.first !== undefined) {
+    const message = `there is no list price of ${quote(model)} at ${provider.manifest}`;
+    const such = `such as model: ${flow(names.first)}`;
+    const hint = `it is a model of ${owner}: add model: ID here, ${such}`;
+    source.fault(pointer, { code: 'unknown_list_price', message, hint });
+    return;
+  }
+  source.fault(meant === undefined ? price_at : place, {
+    code: 'unknown_list_price',
+    message: `there is no list price of ${quote(model)} at ${provider.manifest}`,
+    hint: meant === undefined ? prices.hint({ provider, model }) : `did you mean ${quote(meant)}?`,
+  });
+}
+
+/** Warns of a model ID that is nearly one that the manifest or the list of prices knows. */
+function checkName(asked: Asked): void {
+  const { source, pointer, entry, read, prices } = asked;
+  const { provider, manifest } = read;
+  if (isElsewhere(source, read)) return;
+  const own = `${pointer}/model`;
+  const isOwn = source.has(own);
+  if (isOwn && (entry.model === undefined || source.hides(own))) return;
+  const model = modelOf(asked);
+  const started = Object.keys(manifest.data.init?.models ?? {});
+  const names = prices.names(provider.manifest, started);
+  const near = names.meant(model);
+  const message = `model: the gateway knows no model ${quote(model)} of ${provider.manifest}`;
+  const hint = isOwn ? `did you mean ${quote(near ?? '')}?` : `add model: ${flow(near)}`;
+  const foreign = { source, manifest: provider.manifest, names, model, isOwn };
+  const wrong = near === undefined ? foreignModel(foreign, prices) : { message, hint };
+  if (!wrong) return;
+  const place = isOwn ? own : pointer;
+  source.fault(place, { code: 'unknown_model', ...wrong, severity: 'warning' });
+}
