@@ -7,12 +7,15 @@ import type { RequestMemory } from '../http/memory-budget.js';
 import {
   clientDisconnected,
   finalRecord,
+  isCut,
   type RequestOutcome,
 } from '../pipeline/request-record.js';
 import { formatDollars } from '../lib/money.js';
 import type { Services } from '../pipeline/services.js';
 import type { AccessLog } from '../telemetry/access-log.js';
 import { logPublicError } from '../pipeline/public-error.js';
+import { UpstreamError } from '../core/upstream-error.js';
+import { toClientError } from '../upstream/to-client-error.js';
 import type { Bill } from '../billing/bill.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
@@ -142,9 +145,9 @@ function writeError(
   const { request_id } = ctx.state;
   if (error instanceof ClientDisconnected || ctx.res.headersSent || ctx.res.destroyed) {
     ctx.respond = false;
-    if (!isExpected(error, ctx)) log.error({ request_id, err: error }, 'a request broke');
+    if (!isExpected(error, ctx)) logBroken(ctx, error, log);
     if (!ctx.res.writableEnded) ctx.res.destroy();
-    return ctx.res.headersSent ? undefined : clientDisconnected;
+    return ctx.res.headersSent ? cutBy(error, ctx) : clientDisconnected;
   }
   const { public_error, status } = logPublicError(request_id, error, log);
   const stream = errorStream(ctx, public_error, now());
@@ -157,6 +160,21 @@ function writeError(
   const body = ctx.state.error_body?.(public_error, request_id) ?? public_error;
   send(ctx, { status, text: JSON.stringify(body), headers, client_ms });
   return { status, code: public_error.code };
+}
+
+/** Logs why an answer broke off. An upstream's fault is a warning, the gateway's own an error. */
+function logBroken({ state }: Context, error: unknown, log: Services['log']): void {
+  const { request_id, task, answer } = state;
+  if (error instanceof UpstreamError) {
+    const provider = task?.task.provider ?? (answer && 'provider' in answer && answer.provider);
+    log.warn({ request_id, ...(provider && { provider }), err: error }, 'an answer was cut');
+  } else log.error({ request_id, err: error }, 'a request broke');
+}
+
+/** The outcome of an answer that an upstream cut: it keeps the status that its client has seen. */
+function cutBy(error: unknown, { res }: Context): RequestOutcome | undefined {
+  if (!(error instanceof UpstreamError)) return undefined;
+  return { status: res.statusCode, code: toClientError(error).code };
 }
 
 /**
@@ -203,5 +221,6 @@ function logAccess(
     cost_nano: receipt?.cost_nano,
     uncollected_nano: receipt?.uncollected_nano,
     code,
+    isCut: isCut({ status, code }),
   });
 }

@@ -16,6 +16,11 @@ export interface RequestOutcome {
   code: string | null;
 }
 
+/** Whether an answer broke off after its client had seen the status of success. */
+export function isCut({ status, code }: RequestOutcome): boolean {
+  return code !== null && status < 400;
+}
+
 const ANSWERED: RequestOutcome = { status: 200, code: null };
 
 /** Composes the record that the store writes with the charge; undefined if none is kept. */
@@ -47,6 +52,7 @@ export function finalRecord(state: State, outcome: RequestOutcome): RequestRecor
   record.cost_nano = receipt?.cost_nano ?? 0n;
   record.uncollected_nano = receipt?.uncollected_nano ?? 0n;
   if (outcome.code !== null) Object.assign(record, outcome);
+  if (isCut(outcome)) record.flags |= FLAGS.cut;
   return record;
 }
 
@@ -54,8 +60,9 @@ function compose(
   state: State,
   notes: RequestNotes,
   bill: Bill | undefined,
-  { status, code }: RequestOutcome,
+  outcome: RequestOutcome,
 ): RequestRecord {
+  const { status, code } = outcome;
   const { request_id, endpoint = '', caller, model, answer, task } = state;
   const { attempts } = notes;
   const last = attempts.at(-1);
@@ -89,7 +96,7 @@ function compose(
     own_ms: 0,
     cost_nano: bill?.cost_nano ?? 0n,
     uncollected_nano: bill?.uncollected_nano ?? 0n,
-    flags: flags(notes, bill, last),
+    flags: flags(notes, bill, last) | (isCut(outcome) ? FLAGS.cut : 0),
     is_kept: false,
   };
   setTimes(record, notes);

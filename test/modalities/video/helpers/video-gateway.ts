@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Gateway, checkOrThrow } from '../../../../src/gateway/gateway.js';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { ask, errorOf, type Answer, type WireError } from '../../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../../helpers/gateway.js';
 import { expectShape } from '../../../helpers/schemas.js';
@@ -28,6 +28,7 @@ export interface VideoGatewayOptions {
   hosts?: readonly string[];
   /** Keeps the real time. */
   clock?: 'real';
+  log?: Logger;
 }
 
 /** A gateway before a film lab, with a clock that only the test moves. */
@@ -90,7 +91,7 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
   const yaml = yamlOf(lab, options);
   const files = await videoUpstreamFiles(options.hosts);
   const now = (): number => (options.clock === 'real' ? Date.now() : studio.now_ms);
-  const { credit, store, terms } = options;
+  const { credit, store, terms, log } = options;
   const clock = { now_ms: START_MS };
   const studio = clock as VideoGateway;
   const gateway = await startGateway(yaml, {
@@ -99,6 +100,7 @@ export async function startVideoGateway(options: VideoGatewayOptions = {}): Prom
     ...(credit !== undefined && { credit }),
     ...(store !== undefined && { store }),
     ...(terms !== undefined && { terms }),
+    ...(log !== undefined && { log }),
   });
   return Object.assign(studio, gateway, { lab, yaml }, acts(studio), {
     close: async () => {
