@@ -28,13 +28,16 @@ export const meter: Stage = {
       money: 'settles',
     };
   },
-  create: (_option, services) => async (ctx, next) => {
-    const { state } = ctx;
-    const answer = fact(state, 'answer');
-    if ('deliver' in answer) {
-      state.receipt = await answer.deliver((bill) => settle(state, answer, bill, services));
-    }
-    await next();
+  create: (option, services) => {
+    const charge = isOnce(option) ? noteBill : settle;
+    return async (ctx, next) => {
+      const { state } = ctx;
+      const answer = fact(state, 'answer');
+      if ('deliver' in answer) {
+        state.receipt = await answer.deliver((bill) => charge(state, answer, bill, services));
+      }
+      await next();
+    };
   },
 };
 
@@ -42,6 +45,12 @@ function isOnce(option: unknown): boolean {
   if (option === undefined) return false;
   if (option === 'once') return true;
   throw new OptionError('the only option of meter is "once"', ['once']);
+}
+
+/** Keeps the bill of a task that is charged already, in case its delivery breaks off. */
+function noteBill(state: State, _answer: PaidAnswer, bill: Bill): Promise<Bill> {
+  state.receipt = bill;
+  return Promise.resolve(bill);
 }
 
 async function settle(

@@ -29,9 +29,10 @@ export async function download(
   return {
     provider: task.provider,
     streams: false,
-    deliver: async () => {
+    deliver: async (settle) => {
       if (client.disconnected) throw new ClientDisconnected();
       const bill = client.is_head ? NOTHING_CHARGED : (await settleTask(task, services)).bill;
+      await settle(bill);
       await sendVideo(video, client, services);
       return bill;
     },
