@@ -24,7 +24,12 @@ const READ_AT_ONCE = 16;
  */
 export async function includeFiles(source: Source, context: ExpansionContext): Promise<void> {
   const patterns = isRecord(source.value) ? source.value['include'] : undefined;
-  if (!Array.isArray(patterns)) return;
+  if (!Array.isArray(patterns)) {
+    // What stands in the files of a text in its place is not missing.
+    if (typeof patterns === 'string') source.complete = false;
+    if (!source.complete) addEmptyBlocks(source);
+    return;
+  }
   const files = await filesOf(source, patterns);
   const budget = { left: MAX_VALUES };
   const foreign = new Map<string, string[]>();
@@ -196,8 +201,11 @@ function merge(source: Source, part: Source): void {
   }
   for (const [name, block] of Object.entries(part.value)) {
     if (isExtension(join(name))) continue;
-    if (!BLOCKS.includes(name)) reportOther(part, name);
-    else if (!isRecord(block)) reportNoBlock(part, name, block);
+    if (!BLOCKS.includes(name)) {
+      reportOther(part, name);
+      // It may be an entry of one of the blocks, which then is not missing.
+      source.complete = false;
+    } else if (!isRecord(block)) reportNoBlock(part, name, block);
     else mergeBlock(source, part, name, block);
   }
   for (const pointer of part.invalid_pointers) {
