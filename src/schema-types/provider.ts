@@ -94,8 +94,8 @@ export interface ProviderManifest {
    */
   on_abort?: 'abort' | 'drain';
   /**
-   * The ID of one of its models, for messages. If it has a vendor in front, `vendor/name`, `check`
-   * warns of an ID without one.
+   * The ID of one of its models. If it has a vendor in front, `vendor/name`, `check` warns of an ID
+   * without one. Without it, no ID is told for its form.
    */
   model_example?: string;
   hidden_tokens?: HiddenTokensBlock;
