@@ -35,6 +35,8 @@ interface Stream {
   provider: Provider;
   /** Whether texts may open with their reasoning. */
   reads_tags: boolean;
+  /** The number of choices that were asked for; no client sees any beyond them. */
+  n: number;
 }
 
 /**
@@ -43,7 +45,8 @@ interface Stream {
  */
 export function decodeStream(call: ChatCall, { provider }: Upstream): StreamDecoder {
   const reads_tags = hasThinkTags(call, provider.wire);
-  const stream: Stream = { choices: new Map(), repeated: newRepeatedChunk(), provider, reads_tags };
+  const repeated = newRepeatedChunk();
+  const stream: Stream = { choices: new Map(), repeated, provider, reads_tags, n: call.n };
   return {
     read: (packet, deltas) => readPacket(packet, stream, deltas),
     end: (deltas) => void deltas.push(...closing(stream.choices, false)),
@@ -113,15 +116,19 @@ function parse(data: string): unknown {
   }
 }
 
-/** Undefined for a chunk without content: a role, an annotation, the end. */
+/**
+ * Undefined for a chunk without content (a role, an annotation, the end), or of a choice that was
+ * not asked for: a stream of such choices alone is no answer.
+ */
 function readChoice(
   chunk: Record<string, unknown>,
-  { choices, provider, reads_tags }: Stream,
+  { choices, provider, reads_tags, n }: Stream,
 ): ChatDelta | undefined {
   const finish = finishOf(chunk, provider);
   const [raw] = recordsIn([chunk['delta']]);
   if (!raw && finish === null) return undefined;
   const index = isIndex(chunk['index']) ? chunk['index'] : 0;
+  if (index >= n) return undefined;
   const choice = choices.get(index) ?? newChoice(reads_tags);
   choices.set(index, choice);
   if (finish !== null) choice.finish = finish;

@@ -178,6 +178,17 @@ describe('a chat stream', () => {
     expect(chunks.at(-2)?.choices[0]?.finish_reason).to.equal('stop');
   });
 
+  it('is 502 and free of only choices beyond those asked for, not an empty 200', async () => {
+    const chunks = [piece(7, { content: 'Grüße' }), piece(7, {}, 'stop')];
+    const events = [...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}`), 'data: [DONE]'];
+    const gateway = await open(sending(events.map((event) => `${event}\n\n`)));
+    const response = await gateway.post(STREAM);
+    expect(response.status).to.equal(502);
+    expect(await response.json()).to.have.nested.property('error.code', 'upstream_error');
+    await gateway.settled();
+    expect(await gateway.charges()).to.deep.equal([]);
+  });
+
   it('is made of a JSON answer where the upstream does not stream', async () => {
     const gateway = await open(chatJson('Grüße 🎈'));
     const chunks = chunksIn(await textFrom(gateway));

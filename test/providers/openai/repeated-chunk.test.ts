@@ -5,7 +5,7 @@ import { chat } from '../../../providers/openai.js';
 import type { ChatCall, ChatDelta } from '../../../src/modalities/chat/codec.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 
-const CALL: ChatCall = { messages: [], stream: true, n: 1, max_tokens: 9, fields: {} };
+const CALL: ChatCall = { messages: [], stream: true, n: 2, max_tokens: 9, fields: {} };
 const FINISH = '{"choices":[{"delta":{},"finish_reason":"stop"}]}';
 
 /** The deltas of each chunk, all read by one decoder. */

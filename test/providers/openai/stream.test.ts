@@ -25,7 +25,7 @@ interface Outcome {
   error: unknown;
 }
 
-const CALL: ChatCall = { messages: [], stream: true, n: 1, max_tokens: 9, fields: {} };
+const CALL: ChatCall = { messages: [], stream: true, n: 3, max_tokens: 9, fields: {} };
 const LIMITS = { event_bytes: 1_000_000, stream_bytes: 1_000_000 };
 const folder = new URL('../../fixtures/upstream/', import.meta.url);
 const fixtures = readdirSync(folder).map((file): [string, Fixture] => [
