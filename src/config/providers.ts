@@ -57,7 +57,10 @@ async function checkKeyOwner(
   const own = keyVariables(manifest);
   if (variable === undefined || own.length === 0 || own.includes(variable)) return;
   const other = all.find((one) => keyVariables(one.manifest).includes(variable));
-  const owner = other?.provider.name ?? (await manifests.ownerOfVariable(variable));
+  // At an address of the operator's own, the key may well belong to whoever serves there.
+  const isElsewhere = source.has(`/providers${join(name)}/base_url`);
+  const absent = other || isElsewhere ? undefined : await manifests.ownerOfVariable(variable);
+  const owner = other?.provider.name ?? absent;
   if (owner === undefined) return;
   const message = `api_key: ${quote(variable)} is by its name the key of ${quote(owner)}`;
   const hint = `write "\${${own[0]}}", the usual variable of ${manifestName(manifest.source)}`;
