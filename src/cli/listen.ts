@@ -15,6 +15,11 @@ export function listenAddress(text: string): Address {
   return { host: found[1] ?? (found[2] || '0.0.0.0'), port };
 }
 
+/** Whether a host means all interfaces of the machine. */
+export function isWildcard({ host }: Pick<Address, 'host'>): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
 /** Formats an address: `127.0.0.1:8080`, `[::1]:8080`. */
 export function written({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -1,5 +1,5 @@
 import { isRecord } from '../lib/is-record.js';
-import { written, type Address } from './listen.js';
+import { isWildcard, written, type Address } from './listen.js';
 
 /** The state of a gateway at its address. `reason` and `configuration` are null if all is well. */
 export interface Serving {
@@ -14,12 +14,11 @@ export interface Serving {
 }
 
 const WAIT_MS = 3_000;
-const ALL_ADDRESSES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /** Calls `/readyz`, for a gateway that listens on all addresses at the local one. */
 export async function readinessAt({ host, port }: Address): Promise<Serving> {
   const local_host = host === '::' ? '::1' : '127.0.0.1';
-  const address = written({ host: ALL_ADDRESSES.has(host) ? local_host : host, port });
+  const address = written({ host: isWildcard({ host }) ? local_host : host, port });
   const none = { address, answers: false, ready: false, configuration: null };
   if (port === 0) return { ...none, reason: 'any free port: name the one it got by --listen' };
   try {

@@ -25,6 +25,7 @@ type Settings = Pick<
   Configuration,
   | 'listen'
   | 'public_url'
+  | 'is_public_url_default'
   | 'store'
   | 'journal'
   | 'drain_ms'
@@ -82,6 +83,7 @@ export function readSettings(
   return {
     listen: readListen(source, 'listen', address, LISTEN),
     public_url,
+    is_public_url_default: url === undefined && !source.invalid_pointers.has('/public_url'),
     store,
     journal: journalFolder(directory, store, gateway.journal),
     drain_ms: duration('drain', 30_000, 0),

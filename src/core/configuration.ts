@@ -69,6 +69,8 @@ export interface Configuration {
   directory: string;
   listen: { host: string; port: number };
   public_url: string;
+  /** The file says no `public_url`, so it follows the address to listen on. */
+  is_public_url_default: boolean;
   /** Absolute for SQLite: the file's own folder is the base of a relative path. */
   store: string;
   /** The folder of the charges that wait for the store; absolute. */

@@ -18,6 +18,8 @@ const MESSAGE_CHARACTERS = 1_000;
 const MATCHED_CHARACTERS = 4_096;
 /** A shorter part of a secret is of no use, and would mask common words. */
 const SECRET_CHARACTERS = 8;
+/** A page of a server between here and the upstream. It tells a client nothing to correct. */
+const PAGE = /^\s*<(?:!doctype|html|head|body|\?xml)\b/iu;
 /** Headers of a provider that hold no secret. */
 export const PLAIN_HEADERS = new Set(['accept', 'accept-encoding', 'content-type', 'user-agent']);
 
@@ -188,7 +190,8 @@ function toError(
   ) {
     const kept_message = withoutEcho(own_message, sent);
     const options = { ...reasonOf(words, status), kept_message };
-    return new UpstreamError(fault, own_message || FAULT_MESSAGES.rejected, retry_after, options);
+    const told = PAGE.test(own_message) ? '' : own_message;
+    return new UpstreamError(fault, told || FAULT_MESSAGES.rejected, retry_after, options);
   }
   const message =
     fault === 'broken' && status !== undefined

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { classifyError, classifyErrorInside } from '../../src/upstream/classify-error.js';
-import type { Fault } from '../../src/core/upstream-error.js';
+import { FAULT_MESSAGES, type Fault } from '../../src/core/upstream-error.js';
 
 const json = (value: unknown): string => JSON.stringify(value);
 const error = (fields: object): string => json({ error: { message: 'Sorry.', ...fields } });
@@ -58,6 +58,15 @@ describe('classifyError', () => {
       expect(classifyError(status, {}, body).fault).to.equal(fault);
     });
   }
+
+  it('tells a client nothing of a page, and keeps it for the operator', () => {
+    for (const page of ['<html>At /srv/x.js:1:2</html>', '\n<!DOCTYPE html><p>No</p>', '<?xml?>']) {
+      const error = classifyError(400, {}, page, undefined, '{}');
+      expect(error).to.include({ fault: 'rejected', message: FAULT_MESSAGES.rejected });
+      expect(error.kept_message).to.equal(page.trim());
+    }
+    expect(classifyError(400, {}, 'a < b').message).to.equal('a < b');
+  });
 
   const messages: [string, unknown, string][] = [
     ['a list', [{ error: { message: 'In a list.' } }], 'In a list.'],
