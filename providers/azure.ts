@@ -7,8 +7,16 @@ import type { ImageCodec } from '../src/modalities/image/codec.js';
 import type { Upstream } from '../src/core/model.js';
 import type { Encoded } from '../src/core/provider.js';
 
-/** The wire flags that this codec reads: its own, and those of `openai.ts`. */
-export const wire_flags = ['api_version', ...chatFlags, ...embeddingFlags, ...imageFlags] as const;
+/**
+ * The wire flags that this codec reads: its own, and those of `openai.ts`. The dated paths of
+ * deployments have no Responses API.
+ */
+export const wire_flags: readonly string[] = [
+  'api_version',
+  ...chatFlags.filter((flag) => flag !== 'responses'),
+  ...embeddingFlags,
+  ...imageFlags,
+];
 
 /**
  * OpenAI's wires on the dated paths of Azure, which name the deployment: the upstream's model. A

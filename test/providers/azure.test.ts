@@ -11,7 +11,7 @@ import {
   type FakeUpstream,
   type Step,
 } from '../helpers/upstream.js';
-import { chat, embedding, image } from '../../providers/azure.js';
+import { chat, embedding, image, wire_flags } from '../../providers/azure.js';
 
 const upstream = upstreamAt(
   providerAt('http://fake.invalid', { wire: { api_version: '2024-10-21' } }),
@@ -44,6 +44,13 @@ describe('the dated paths of Azure', () => {
       fields: {},
     };
     expect(image.encode(wish, upstream)).to.include({ path: `${PATH}/images/generations${QUERY}` });
+  });
+});
+
+describe('the wire flags of the dated paths of Azure', () => {
+  it('are those of OpenAI without that of the Responses API, which has no such path', () => {
+    expect(wire_flags).to.include.members(['api_version', 'custom_tools', 'max_stops']);
+    expect(wire_flags).to.not.include('responses');
   });
 });
 
