@@ -9,7 +9,7 @@ import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { isExtension, pointer as join, quote, type Source } from '../yaml/source.js';
-import { MAX_VALUES } from '../yaml/tree.js';
+import { MAX_VALUES } from '../yaml/expand.js';
 import { unreadable } from '../yaml/unreadable.js';
 import { readShippedSchema } from '../lib/schemas.js';
 
@@ -43,7 +43,8 @@ export async function includeFiles(source: Source, context: ExpansionContext): P
       source.complete = false;
       break;
     }
-    const part = text !== undefined && parse(file, text, source.report, { ...context, budget });
+    const part =
+      text !== undefined && (await parse(file, text, source.report, { ...context, budget }));
     if (!part || !part.readable) source.complete = false;
     else if (isForeign(part)) foreign.set(pointer, [...(foreign.get(pointer) ?? []), file]);
     else merge(source, part);
@@ -75,7 +76,8 @@ export async function patternsIn(main: string): Promise<string[]> {
   const text = await readRegular(main).catch(() => '');
   // Parsing takes a while, and most files include nothing.
   if (!text.includes('include')) return [];
-  const source = parse(main, text, new Report(), { env: undefined, directory: dirname(main) });
+  const context = { env: undefined, directory: dirname(main) };
+  const source = await parse(main, text, new Report(), context);
   const patterns = isRecord(source.value) ? source.value['include'] : undefined;
   if (!Array.isArray(patterns)) return [];
   return patterns.filter((one): one is string => typeof one === 'string' && isPattern(one));

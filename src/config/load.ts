@@ -45,7 +45,7 @@ export async function load(
   const report = new Report();
   const directory = dirname(resolve(file));
   const context = { env, directory, isNeeded };
-  const source = parse(file, text, report, context);
+  const source = await parse(file, text, report, context);
   if (!source.readable) return refused(report.sorted(file));
   await includeFiles(source, context);
   const gateway = validate(source, 'gateway');

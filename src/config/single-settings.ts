@@ -97,7 +97,7 @@ async function part<T>(
     throw unreadable(file, error);
   });
   const pointer = `/${key}`;
-  const source = sourceOf(file, text, env, on_broken);
+  const source = await sourceOf(file, text, env, on_broken);
   const written = isRecord(source.value) ? source.value[key] : undefined;
   const value = read(source, typeof written === 'string' ? written : undefined);
   const { line } = source.place(pointer);
@@ -112,16 +112,16 @@ async function part<T>(
 }
 
 /** The file; or, where it is no YAML, its lines that can be read alone. */
-function sourceOf(
+async function sourceOf(
   file: string,
   text: string,
   env: NodeJS.ProcessEnv,
   on_broken: OnBroken | undefined,
-): Source {
+): Promise<Source> {
   const context = { env, directory: dirname(resolve(file)) };
-  const whole = parse(file, text, new Report(), context);
+  const whole = await parse(file, text, new Report(), context);
   if (whole.readable || !on_broken) return whole;
-  const lines = parse(file, plainLines(text), new Report(), context);
+  const lines = await parse(file, plainLines(text), new Report(), context);
   // The default store may not be that of the service, nor either of two.
   const isDoubled = lines.report.sorted(file).some(({ code }) => code === 'duplicate_key');
   if (!lines.readable || !lines.has('/store') || isDoubled) return whole;

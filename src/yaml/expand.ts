@@ -20,6 +20,9 @@ export interface ExpansionContext {
   budget?: ValueBudget;
 }
 
+/** More values than any gateway needs. A file whose aliases multiply is stopped at this number. */
+export const MAX_VALUES = 200_000;
+
 /** How many values may still be read; each reader counts it down. */
 export interface ValueBudget {
   left: number;

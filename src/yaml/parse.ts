@@ -1,43 +1,47 @@
-import { LineCounter, parseDocument } from 'yaml';
-import { expand, type ExpansionContext } from './expand.js';
+import { expand, MAX_VALUES, type ExpansionContext } from './expand.js';
 import { notText } from './line-slips.js';
+import { readPlain } from './plain-yaml.js';
 import type { Report } from './report.js';
 import { isExtension, Source, type FaultDetails } from './source.js';
-import { Tree } from './tree.js';
-import { reportYamlFaults } from './yaml-faults.js';
 
 /**
  * Reads YAML text into data with places, and expands it. Faults go to the report. Text that is not
  * YAML gives a source that is not `readable`.
  */
-export function parse(
+export async function parse(
   file: string,
   text: string,
   report: Report,
   context: ExpansionContext,
-): Source {
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    uniqueKeys: false,
-    logLevel: 'error',
-  });
-  const source = new Source(file, report, (offset) => lines.linePos(offset), text);
+): Promise<Source> {
+  const budget = context.budget ?? { left: MAX_VALUES };
   const encoding_fault = notText(text);
-  if (encoding_fault) {
-    source.faultAt(0, { code: 'encoding', ...encoding_fault });
+  const source = new Source(file, report, text);
+  const plain = encoding_fault ? undefined : readPlain(source, text);
+  if (plain && plain.count < budget.left) {
+    budget.left -= plain.count;
+    const expanded = expander(source, context);
+    for (const { slot, written, mark } of plain.references) {
+      mark.text = expanded(written, slot.pointer);
+      mark.expanded = true;
+      Reflect.set(slot.holder, slot.name, mark.text);
+    }
+    source.value = plain.value;
+    source.readable = true;
     return source;
   }
-  reportYamlFaults(source, text, document);
-  const bad_byte_at = text.indexOf('\uFFFD');
-  if (bad_byte_at >= 0) {
-    const message = 'the file holds bytes that are not UTF-8';
-    const hint = 'save it as UTF-8';
-    source.faultAt(bad_byte_at, { code: 'encoding', message, hint });
+  const other = new Source(file, report, text);
+  if (encoding_fault) other.faultAt(0, { code: 'encoding', ...encoding_fault });
+  else {
+    const { readDocument } = await import('./document.js');
+    readDocument(other, text, expander(other, context), budget);
   }
-  if (document.errors.length > 0) return source;
-  const expanded = (scalar: string, pointer: string): string => {
+  return other;
+}
+
+/** Replaces the references in the text at a pointer. Those that it cannot replace are faults. */
+function expander(source: Source, context: ExpansionContext) {
+  return (scalar: string, pointer: string): string => {
     if (isExtension(pointer)) return scalar;
     return expand(scalar, context, (wrong) => {
       if (wrong && !isForgiven(wrong, pointer, context)) source.fault(pointer, wrong);
@@ -45,17 +49,6 @@ export function parse(
       source.unread.add(pointer);
     });
   };
-  const tree = new Tree(source, document, expanded, context.budget);
-  const value = tree.read();
-  if (value === undefined) return source;
-  if (value === null) {
-    const hint = 'tollgate init writes a whole one; a file to be included has at least models: {}';
-    source.fault('', { code: 'empty_file', message: 'the file is empty', hint });
-    return source;
-  }
-  source.value = value;
-  source.readable = true;
-  return source;
 }
 
 /** Whether a fault is an unset value that the caller does not need. */

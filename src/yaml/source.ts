@@ -30,8 +30,6 @@ export interface FaultDetails {
 /** What a fault may show of its line stands within this distance, however long the line is. */
 const NEAR_CHARACTERS = 1_000;
 
-type LinePosition = (offset: number) => { line: number; col: number };
-
 /**
  * A YAML file as data, with the place of every value. Places are found by JSON pointer, as in the
  * errors of the schema. Entries of other files can be added, and keep their places there.
@@ -49,13 +47,13 @@ export class Source {
   readonly #marks = new Map<string, Mark>();
   /** The sources of included blocks and entries, by pointer. */
   readonly #included = new Map<string, Source>();
+  #starts: readonly number[] = [];
 
   constructor(
     /** The path as the operator gave it. */
     readonly file: string,
     readonly report: Report,
-    private readonly linePosition: LinePosition,
-    private readonly whole = '',
+    private readonly whole: string,
   ) {}
 
   /** The place of a value; undefined for a value that the file does not have. */
@@ -109,8 +107,18 @@ export class Source {
   }
 
   placeOf(offset: number): Place {
-    const { line, col } = this.linePosition(offset);
-    return { file: this.file, line: Math.max(line, 1), column: Math.max(col, 1) };
+    const line = lastAtMost(this.#lineStarts(), offset);
+    const start = this.#lineStarts()[line] ?? 0;
+    return { file: this.file, line: line + 1, column: offset - start + 1 };
+  }
+
+  /** The offset of each line. Most files have no fault, and so need none. */
+  #lineStarts(): readonly number[] {
+    if (this.#starts.length === 0) {
+      const ends = this.whole.matchAll(/\n/g);
+      this.#starts = [0, ...Array.from(ends, ({ index }) => index + 1)];
+    }
+    return this.#starts;
   }
 
   /** The line of a key from that key on, as written. */
@@ -196,6 +204,17 @@ export class Source {
     const written = this.mark(pointer)?.written;
     return written === undefined ? 'this' : quote(written);
   }
+}
+
+/** The index of the last of ascending numbers that is at most `limit`; 0 if none is. */
+function lastAtMost(numbers: readonly number[], limit: number): number {
+  let [low, high] = [0, numbers.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) <= limit) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 /** A JSON pointer from keys and indexes. */

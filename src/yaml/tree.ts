@@ -3,12 +3,9 @@ import type { Alias, Document, Node, Pair, YAMLMap } from 'yaml';
 import { nearestWord } from './did-you-mean.js';
 import { curlyQuotes } from './line-slips.js';
 import { meantNumber } from './meant-values.js';
-import type { ValueBudget } from './expand.js';
+import { MAX_VALUES, type ValueBudget } from './expand.js';
 import { pointer as join, quote, type Mark, type Source } from './source.js';
 import { bracesHint, entryWithoutDash, restsOf, textOf } from './tree-slips.js';
-
-/** More values than any gateway needs. A file whose aliases multiply is stopped at this number. */
-export const MAX_VALUES = 200_000;
 
 interface Entry {
   name: string;
@@ -37,7 +34,7 @@ export class Tree {
     source: Source,
     document: Document,
     expand: (text: string, pointer: string) => string,
-    budget: ValueBudget = { left: MAX_VALUES },
+    budget: ValueBudget,
   ) {
     this.#source = source;
     this.#document = document;

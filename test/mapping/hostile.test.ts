@@ -5,10 +5,9 @@ import { mapImages } from '../../src/modalities/image/template.js';
 import { mapVideos } from '../../src/modalities/video/template.js';
 import { OPERATORS } from '../../src/mapping/operators.js';
 import { evaluate } from '../../src/mapping/scope.js';
-import { parse } from '../../src/yaml/parse.js';
 import { Report } from '../../src/yaml/report.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
-import { compiled, made } from './helpers/template.js';
+import { compiled, made, sourceOf } from './helpers/template.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Operations } from '../../src/modalities/video/template-types.js';
 
@@ -159,7 +158,7 @@ const OPERATIONS = {
 describe('codecs of templates', () => {
   const report = new Report();
   const yaml = JSON.stringify({ operations: OPERATIONS });
-  const source = parse('m.yaml', yaml, report, { env: {}, directory: '/' });
+  const source = sourceOf(yaml, report);
   const image = mapImages(source, OPERATIONS.image as never);
   const video = mapVideos(source, OPERATIONS as unknown as Operations);
   const upstream = upstreamAt(providerAt('http://127.0.0.1:9/v1'), { model: 'a/b' });

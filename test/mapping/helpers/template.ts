@@ -1,4 +1,5 @@
-import { parse } from '../../../src/yaml/parse.js';
+import { readDocument } from '../../../src/yaml/document.js';
+import { Source } from '../../../src/yaml/source.js';
 import { Report } from '../../../src/yaml/report.js';
 import { compile } from '../../../src/mapping/compile.js';
 import { TEMPLATE_SCOPES, type TemplateScope } from '../../../src/mapping/template-scopes.js';
@@ -16,7 +17,7 @@ export function compiled(
   place: TemplateScope = TEMPLATE_SCOPES.image_response,
 ): Compiled {
   const report = new Report();
-  const source = parse('m.yaml', `t: ${yaml}\n`, report, { env: {}, directory: '/' });
+  const source = sourceOf(`t: ${yaml}\n`, report);
   const value: unknown = source.value;
   const template = compile((value as { t?: unknown }).t, '/t', { source, place });
   return { template, faults: report.sorted('m.yaml') };
@@ -27,4 +28,11 @@ export function made(yaml: string, body: unknown): unknown {
   const { template, faults } = compiled(yaml);
   if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join('; '));
   return evaluate(template, body, { body, call: { n: 2 }, model: 'a/b' });
+}
+
+/** A manifest of this text. */
+export function sourceOf(text: string, report: Report): Source {
+  const source = new Source('m.yaml', report, text);
+  readDocument(source, text, (scalar) => scalar, { left: 1_000 });
+  return source;
 }

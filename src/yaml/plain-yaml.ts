@@ -1,0 +1,263 @@
+import { pointer as join, type Mark, type Source } from './source.js';
+
+/** A place for a value: the block or the list that holds it, and its name or its index there. */
+export interface Slot {
+  holder: object;
+  name: string | number;
+  pointer: string;
+  /** The offset of its key. */
+  key: number;
+}
+
+interface PlainFile {
+  value: Record<string, unknown>;
+  /** The texts with `${`, which are in the value as they are written. */
+  references: { slot: Slot; written: string; mark: Mark }[];
+  /** The number of all blocks, lists and scalars. */
+  count: number;
+}
+
+/** Thrown where a text leaves the plain form, and caught before anybody sees it. */
+const OTHER_FORM = new Error('not the plain form');
+
+// Each of these is sticky: it matches at `lastIndex` or not at all.
+/** The lines that are empty or hold only a comment, and the spaces before the next text. */
+const TO_TEXT = /(?: *(?:#.*)?\r?\n)* *(?:#.*$)?/y;
+const LINE_END = /(?: +#.*| *)(?:\r?\n|$)/y;
+const QUOTED = /'[^'\n\r\t]*'|"[^"\\\n\r\t]*"/y;
+const KEY = /[A-Za-z0-9_][\w./@-]*(?::[\w./@-]+)*/y;
+/** Text that YAML takes for nothing else: without `: `, ` #`, or a first character of its own. */
+const BLOCK_TEXT = /(?:[\w./$~]|-(?=[\w.]))(?:[!-"$-9;-~]|:(?=[!-~])|(?<! )#| +(?=[!-"$-~]))*/y;
+const FLOW_TEXT = /(?:[\w./$~]|-(?=[\w.]))(?:[\w./$~@*+%=-]|:(?=[\w./])| +(?=[\w./]))*/y;
+const COLON = /: +(?=[^ #\r\n])/y;
+const COLON_AT_END = /:(?= *(?: #.*)?(?:\r?\n|$))/y;
+const COMMA = / *, */y;
+const SPACES = / */y;
+const DASH = /- +(?=[^ #\r\n])/y;
+
+const WORDS: ReadonlyMap<string, boolean | null> = new Map([
+  ...['true', 'True', 'TRUE'].map((word) => [word, true] as const),
+  ...['false', 'False', 'FALSE'].map((word) => [word, false] as const),
+  ...['null', 'Null', 'NULL', '~'].map((word) => [word, null] as const),
+]);
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+/** A number in a form of its own, or a text that is nearly one. */
+const ODD_NUMBER = /^(?:[-+]?\.[\da-z]|\+|0[xo]|[-+]?[\d.]+(?:e|$))/i;
+
+/** Deeper than any file goes, and well within the stack. */
+const MAX_DEPTH = 30;
+
+/**
+ * Reads a file in the plain form that nearly every file has: blocks indented by spaces, and lists,
+ * braces, texts and comments that end on the line on which they begin. Notes the place of each
+ * value in `source`. Undefined for any other text, also for each one with a fault: the parser of
+ * the package `yaml` reads these. It reads the plain form to the same values and places, but needs
+ * ten times as long. `source` is of no use then.
+ */
+export function readPlain(source: Source, text: string): PlainFile | undefined {
+  // Bytes that are not UTF-8 are a fault.
+  if (text.includes('\uFFFD')) return undefined;
+  try {
+    return new PlainReader(source, text).read();
+  } catch (error) {
+    if (error === OTHER_FORM) return undefined;
+    throw error;
+  }
+}
+
+class PlainReader {
+  readonly #source: Source;
+  readonly #text: string;
+  readonly #references: PlainFile['references'] = [];
+  #count = 0;
+  #at = 0;
+  /** The spaces before the text at `#at`, where a line begins; -1 at the end of the file. */
+  #indent = 0;
+  #depth = 0;
+
+  constructor(source: Source, text: string) {
+    this.#source = source;
+    this.#text = text;
+  }
+
+  read(): PlainFile {
+    this.#toText();
+    if (this.#indent !== 0) fail();
+    this.#note('', this.#at, this.#at);
+    const value = this.#block(0, '');
+    // A line that is indented less than its block, or text behind a list.
+    if (this.#indent >= 0) fail();
+    return { value, references: this.#references, count: this.#count };
+  }
+
+  #toText(): void {
+    const passed = this.#take(TO_TEXT);
+    const isEnd = this.#at === this.#text.length;
+    this.#indent = isEnd ? -1 : passed.length - (passed.lastIndexOf('\n') + 1);
+  }
+
+  /** Passes the text that an expression finds here; empty if it finds none. */
+  #take(form: RegExp): string {
+    form.lastIndex = this.#at;
+    const taken = form.exec(this.#text)?.[0] ?? '';
+    this.#at += taken.length;
+    return taken;
+  }
+
+  #expect(form: RegExp): string {
+    return this.#take(form) || fail();
+  }
+
+  #next(): string | undefined {
+    return this.#text[this.#at];
+  }
+
+  #note(pointer: string, key: number, value: number, written?: string): Mark {
+    const from = this.#source;
+    const mark: Mark = { key, value, written, text: written, expanded: false, from };
+    from.note(pointer, mark);
+    this.#count += 1;
+    return mark;
+  }
+
+  /** The keys that begin in one column, the first of them here. */
+  #block(indent: number, pointer: string): Record<string, unknown> {
+    this.#enter();
+    const block: Record<string, unknown> = {};
+    do {
+      const slot = this.#slot(block, pointer);
+      if (this.#take(COLON) === '') this.#below(indent, slot);
+      else this.#onLine(slot);
+    } while (this.#indent === indent && this.#next() !== '-');
+    this.#leave(indent);
+    return block;
+  }
+
+  #slot(holder: Record<string, unknown>, pointer: string): Slot {
+    const key = this.#at;
+    const quoted = this.#take(QUOTED);
+    const name = quoted === '' ? this.#expect(KEY) : quoted.slice(1, -1);
+    if (Object.hasOwn(holder, name) || name === '__proto__') fail();
+    return { holder, name, pointer: pointer + join(name), key };
+  }
+
+  /** A block or a list on the lines below a key. */
+  #below(indent: number, slot: Slot): void {
+    this.#expect(COLON_AT_END);
+    this.#expect(LINE_END);
+    this.#toText();
+    const isList = this.#next() === '-';
+    if (this.#indent < indent || (this.#indent === indent && !isList)) fail();
+    this.#note(slot.pointer, slot.key, this.#at);
+    const place = [this.#indent, slot.pointer] as const;
+    this.#set(slot, isList ? this.#list(...place) : this.#block(...place));
+  }
+
+  #list(indent: number, pointer: string): unknown[] {
+    this.#enter();
+    const list: unknown[] = [];
+    do {
+      const inner = indent + this.#expect(DASH).length;
+      const slot = this.#item(list, pointer);
+      if (this.#isKey()) {
+        this.#note(slot.pointer, slot.key, this.#at);
+        list.push(this.#block(inner, slot.pointer));
+      } else this.#onLine(slot);
+    } while (this.#indent === indent && this.#next() === '-');
+    this.#leave(indent);
+    return list;
+  }
+
+  #item(list: unknown[], pointer: string): Slot {
+    return { holder: list, name: list.length, pointer: `${pointer}/${list.length}`, key: this.#at };
+  }
+
+  #isKey(): boolean {
+    const start = this.#at;
+    const hasName = (this.#take(QUOTED) || this.#take(KEY)) !== '';
+    const isKey = hasName && (this.#take(COLON) || this.#take(COLON_AT_END)) !== '';
+    this.#at = start;
+    return isKey;
+  }
+
+  /** A value that ends with its line. */
+  #onLine(slot: Slot): void {
+    this.#inline(slot, BLOCK_TEXT);
+    this.#expect(LINE_END);
+    this.#toText();
+  }
+
+  #inline(slot: Slot, form: RegExp): void {
+    const next = this.#next();
+    if (next === '{' || next === '[') {
+      this.#note(slot.pointer, slot.key, this.#at);
+      this.#enter();
+      this.#at += 1;
+      this.#take(SPACES);
+      this.#set(slot, next === '{' ? this.#braces(slot.pointer) : this.#brackets(slot.pointer));
+      this.#depth -= 1;
+      return;
+    }
+    const start = this.#at;
+    const quoted = this.#take(QUOTED);
+    const written = quoted === '' ? this.#expect(form) : quoted.slice(1, -1);
+    const data = quoted === '' ? dataOf(written) : written;
+    const mark = this.#note(slot.pointer, slot.key, start, written);
+    if (written.includes('${')) this.#references.push({ slot, written, mark });
+    this.#set(slot, data);
+  }
+
+  #braces(pointer: string): Record<string, unknown> {
+    const block: Record<string, unknown> = {};
+    while (this.#next() !== '}') {
+      const slot = this.#slot(block, pointer);
+      this.#expect(COLON);
+      this.#inline(slot, FLOW_TEXT);
+      this.#comma('}');
+    }
+    this.#at += 1;
+    return block;
+  }
+
+  #brackets(pointer: string): unknown[] {
+    const list: unknown[] = [];
+    while (this.#next() !== ']') {
+      this.#inline(this.#item(list, pointer), FLOW_TEXT);
+      this.#comma(']');
+    }
+    this.#at += 1;
+    return list;
+  }
+
+  #comma(end: string): void {
+    if (this.#take(COMMA) !== '') return;
+    this.#take(SPACES);
+    if (this.#next() !== end) fail();
+  }
+
+  #set({ holder, name }: Slot, value: unknown): void {
+    Reflect.set(holder, name, value);
+  }
+
+  #enter(): void {
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) fail();
+  }
+
+  /** A line that is deeper than the block above goes on with its last value, which is rare. */
+  #leave(indent: number): void {
+    this.#depth -= 1;
+    if (this.#indent > indent) fail();
+  }
+}
+
+function dataOf(written: string): string | number | boolean | null {
+  const word = WORDS.get(written);
+  if (word !== undefined) return word;
+  if (NUMBER.test(written)) return Number(written);
+  return ODD_NUMBER.test(written) ? fail() : written;
+}
+
+function fail(): never {
+  throw OTHER_FORM;
+}
