@@ -25,14 +25,14 @@ const OTHER_FORM = new Error('not the plain form');
 const TO_TEXT = /(?: *(?:#.*)?\r?\n)* *(?:#.*$)?/y;
 const LINE_END = /(?: +#.*| *)(?:\r?\n|$)/y;
 const QUOTED = /'[^'\n\r\t]*'|"[^"\\\n\r\t]*"/y;
-const KEY = /[A-Za-z0-9_][\w./@-]*(?::[\w./@-]+)*/y;
+const KEY = /[A-Za-z0-9_][\w./@-]*(?:[ :][\w./@-]+)*/y;
 /** Text that YAML takes for nothing else: without `: `, ` #`, or a first character of its own. */
 const BLOCK_TEXT = /(?:[\w./$~]|-(?=[\w.]))(?:[!-"$-9;-~]|:(?=[!-~])|(?<! )#| +(?=[!-"$-~]))*/y;
 const FLOW_TEXT = /(?:[\w./$~]|-(?=[\w.]))(?:[\w./$~@*+%=-]|:(?=[\w./])| +(?=[\w./]))*/y;
 const COLON = /: +(?=[^ #\r\n])/y;
 const COLON_AT_END = /:(?= *(?: #.*)?(?:\r?\n|$))/y;
-const COMMA = / *, */y;
-const SPACES = / */y;
+/** Between braces a line may end anywhere. */
+const GAP = /(?: *\r?\n)* */y;
 const DASH = /- +(?=[^ #\r\n])/y;
 
 const WORDS: ReadonlyMap<string, boolean | null> = new Map([
@@ -44,12 +44,15 @@ const NUMBER = /^-?\d+(?:\.\d+)?$/;
 /** A number in a form of its own, or a text that is nearly one. */
 const ODD_NUMBER = /^(?:[-+]?\.[\da-z]|\+|0[xo]|[-+]?[\d.]+(?:e|$))/i;
 
+/** YAML has a limit for keys without a mark of their own. */
+const MAX_KEY_CHARACTERS = 1_000;
+
 /** Deeper than any file goes, and well within the stack. */
 const MAX_DEPTH = 30;
 
 /**
- * Reads a file in the plain form that nearly every file has: blocks indented by spaces, and lists,
- * braces, texts and comments that end on the line on which they begin. Notes the place of each
+ * Reads a file in the plain form that nearly every file has: blocks indented by spaces, lists,
+ * braces, and texts and comments that end on the line on which they begin. Notes the place of each
  * value in `source`. Undefined for any other text, also for each one with a fault: the parser of
  * the package `yaml` reads these. It reads the plain form to the same values and places, but needs
  * ten times as long. `source` is of no use then.
@@ -74,6 +77,8 @@ class PlainReader {
   /** The spaces before the text at `#at`, where a line begins; -1 at the end of the file. */
   #indent = 0;
   #depth = 0;
+  /** Lines between braces have at least this many spaces. */
+  #margin = 0;
 
   constructor(source: Source, text: string) {
     this.#source = source;
@@ -98,10 +103,11 @@ class PlainReader {
 
   /** Passes the text that an expression finds here; empty if it finds none. */
   #take(form: RegExp): string {
-    form.lastIndex = this.#at;
-    const taken = form.exec(this.#text)?.[0] ?? '';
-    this.#at += taken.length;
-    return taken;
+    const start = this.#at;
+    form.lastIndex = start;
+    if (!form.test(this.#text)) return '';
+    this.#at = form.lastIndex;
+    return this.#text.slice(start, this.#at);
   }
 
   #expect(form: RegExp): string {
@@ -127,7 +133,7 @@ class PlainReader {
     do {
       const slot = this.#slot(block, pointer);
       if (this.#take(COLON) === '') this.#below(indent, slot);
-      else this.#onLine(slot);
+      else this.#onLine(slot, indent + 1);
     } while (this.#indent === indent && this.#next() !== '-');
     this.#leave(indent);
     return block;
@@ -137,17 +143,23 @@ class PlainReader {
     const key = this.#at;
     const quoted = this.#take(QUOTED);
     const name = quoted === '' ? this.#expect(KEY) : quoted.slice(1, -1);
-    if (Object.hasOwn(holder, name) || name === '__proto__') fail();
+    const isOdd = name === '__proto__' || name.length > MAX_KEY_CHARACTERS;
+    if (isOdd || Object.hasOwn(holder, name)) fail();
     return { holder, name, pointer: pointer + join(name), key };
   }
 
-  /** A block or a list on the lines below a key. */
+  /** The value on the lines below a key. */
   #below(indent: number, slot: Slot): void {
     this.#expect(COLON_AT_END);
     this.#expect(LINE_END);
     this.#toText();
-    const isList = this.#next() === '-';
+    const next = this.#next();
+    const isList = next === '-';
     if (this.#indent < indent || (this.#indent === indent && !isList)) fail();
+    if (next === '{' || next === '[') {
+      this.#onLine(slot, indent + 1);
+      return;
+    }
     this.#note(slot.pointer, slot.key, this.#at);
     const place = [this.#indent, slot.pointer] as const;
     this.#set(slot, isList ? this.#list(...place) : this.#block(...place));
@@ -162,7 +174,7 @@ class PlainReader {
       if (this.#isKey()) {
         this.#note(slot.pointer, slot.key, this.#at);
         list.push(this.#block(inner, slot.pointer));
-      } else this.#onLine(slot);
+      } else this.#onLine(slot, inner);
     } while (this.#indent === indent && this.#next() === '-');
     this.#leave(indent);
     return list;
@@ -180,8 +192,9 @@ class PlainReader {
     return isKey;
   }
 
-  /** A value that ends with its line. */
-  #onLine(slot: Slot): void {
+  /** A value up to the end of its line. Within its braces, lines are indented by `margin`. */
+  #onLine(slot: Slot, margin: number): void {
+    this.#margin = margin;
     this.#inline(slot, BLOCK_TEXT);
     this.#expect(LINE_END);
     this.#toText();
@@ -193,7 +206,7 @@ class PlainReader {
       this.#note(slot.pointer, slot.key, this.#at);
       this.#enter();
       this.#at += 1;
-      this.#take(SPACES);
+      this.#gap();
       this.#set(slot, next === '{' ? this.#braces(slot.pointer) : this.#brackets(slot.pointer));
       this.#depth -= 1;
       return;
@@ -210,9 +223,7 @@ class PlainReader {
   #braces(pointer: string): Record<string, unknown> {
     const block: Record<string, unknown> = {};
     while (this.#next() !== '}') {
-      const slot = this.#slot(block, pointer);
-      this.#expect(COLON);
-      this.#inline(slot, FLOW_TEXT);
+      this.#pair(block, pointer);
       this.#comma('}');
     }
     this.#at += 1;
@@ -222,17 +233,37 @@ class PlainReader {
   #brackets(pointer: string): unknown[] {
     const list: unknown[] = [];
     while (this.#next() !== ']') {
-      this.#inline(this.#item(list, pointer), FLOW_TEXT);
+      const slot = this.#item(list, pointer);
+      if (this.#isKey()) {
+        this.#note(slot.pointer, slot.key, this.#at);
+        list.push(this.#pair({}, slot.pointer));
+      } else this.#inline(slot, FLOW_TEXT);
       this.#comma(']');
     }
     this.#at += 1;
     return list;
   }
 
+  /** A key between braces with its value; or alone in a list, `[auth, route: task]`. */
+  #pair(block: Record<string, unknown>, pointer: string): Record<string, unknown> {
+    const slot = this.#slot(block, pointer);
+    this.#expect(COLON);
+    this.#inline(slot, FLOW_TEXT);
+    return block;
+  }
+
   #comma(end: string): void {
-    if (this.#take(COMMA) !== '') return;
-    this.#take(SPACES);
-    if (this.#next() !== end) fail();
+    this.#gap();
+    if (this.#next() === ',') {
+      this.#at += 1;
+      this.#gap();
+    } else if (this.#next() !== end) fail();
+  }
+
+  #gap(): void {
+    const passed = this.#take(GAP);
+    const line_end = passed.lastIndexOf('\n');
+    if (line_end >= 0 && passed.length - line_end - 1 < this.#margin) fail();
   }
 
   #set({ holder, name }: Slot, value: unknown): void {

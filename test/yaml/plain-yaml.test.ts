@@ -39,6 +39,12 @@ models:
           set:
             on: true
             off: ~
+        - stages: [auth, route: task, "a": { b: c } ]
+          below key:
+            { map: { a: b,
+              c: d }, e: [
+              f
+              , g ] } # end
         - plain text, with {all} of "it"#
       limits: { max_tokens: 16384, n: null }
 `;
