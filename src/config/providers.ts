@@ -4,6 +4,7 @@ import { checkNames } from './adapter.js';
 import { manifestName, readAddress } from './address.js';
 import { readHeaders } from './headers.js';
 import type { Manifest } from './adapter.js';
+import { hasOwnAddress } from './base-url.js';
 import type { Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
 import { readSigner } from './signer.js';
@@ -58,8 +59,8 @@ async function checkKeyOwner(
   if (variable === undefined || own.length === 0 || own.includes(variable)) return;
   const other = all.find((one) => keyVariables(one.manifest).includes(variable));
   // At an address of the operator's own, the key may well belong to whoever serves there.
-  const isElsewhere = source.has(`/providers${join(name)}/base_url`);
-  const absent = other || isElsewhere ? undefined : await manifests.ownerOfVariable(variable);
+  const absent =
+    other || hasOwnAddress(source, name) ? undefined : await manifests.ownerOfVariable(variable);
   const owner = other?.provider.name ?? absent;
   if (owner === undefined) return;
   const message = `api_key: ${quote(variable)} is by its name the key of ${quote(owner)}`;

@@ -7,7 +7,7 @@ import { readTraces } from './traces.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
 import { checkSmallLimits } from './small-limits.js';
-import { checkUnreadStore, readStoreUrl } from './store-url.js';
+import { checkKept, checkUnreadStore, readStoreUrl } from './store-url.js';
 import type { Configuration } from '../core/configuration.js';
 import { readDuration, readSize } from '../yaml/units.js';
 import { readUrl } from '../yaml/urls.js';
@@ -75,7 +75,7 @@ export function readSettings(
   const public_url = readPublicUrl(source, url, String(address));
   const dashboard = gateway.dashboard ?? true;
   if (dashboard && url !== undefined) checkPath(source, public_url);
-  checkJournal(source, gateway.journal);
+  checkJournal(source, gateway.journal, directory);
   checkUnreadStore(source);
   const limits = readLimits(source, gateway.limits ?? {});
   checkSmallLimits(source, limits);
@@ -107,9 +107,12 @@ export function readSettings(
   };
 }
 
-function checkJournal(source: Source, written: string | undefined): void {
+function checkJournal(source: Source, written: string | undefined, directory: string): void {
   if (written === undefined || source.hides('/journal')) return;
-  if (!written.startsWith('~') && !/^[a-z]\w+:/i.test(written)) return;
+  if (!written.startsWith('~') && !/^[a-z]\w+:/i.test(written)) {
+    checkKept(source, '/journal', resolve(directory, written), directory);
+    return;
+  }
   const message = `journal: ${source.word('/journal')} is no folder on a local disk`;
   const path = `such as /home/USER${written.slice(1)}`;
   const home = `~ is not replaced by a home folder: write the whole path, ${path}`;

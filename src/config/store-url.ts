@@ -126,7 +126,30 @@ function readPath(source: Source, path: string, directory: string): string {
       'write sqlite:data/tollgate.db, or sqlite:/var/lib/tollgate.db: no // stands there';
     addFault(source, 'store: // stands before the name of a host, and SQLite has a file', hint);
   }
-  return `sqlite:${resolve(directory, path.replace(/^\/\/(?=\/)/, ''))}`;
+  const whole = resolve(directory, path.replace(/^\/\/(?=\/)/, ''));
+  if (!source.hides(POINTER)) checkKept(source, POINTER, whole, directory);
+  return `sqlite:${whole}`;
+}
+
+/** Folders that are emptied when the machine starts, or with the container. */
+const EMPTIED = /^(\/(?:tmp|run|var\/run|dev\/shm))\//;
+
+/**
+ * Warns of a path in a folder that is emptied, unless the configuration itself stands there: then
+ * all of it is for a trial.
+ */
+export function checkKept(source: Source, pointer: string, path: string, directory: string): void {
+  const [, folder] = EMPTIED.exec(path) ?? [];
+  if (folder === undefined || directory.startsWith(folder)) return;
+  const key = pointer.slice(1);
+  const near =
+    key === 'store' ? 'sqlite:/var/lib/tollgate/tollgate.db' : '/var/lib/tollgate/journal';
+  source.fault(pointer, {
+    code: 'emptied_folder',
+    message: `${key}: files in ${folder} are lost when the machine or the container starts again`,
+    hint: `write ${key}: ${near}, or a path on another disk that is kept`,
+    severity: 'warning',
+  });
 }
 
 function addFault(source: Source, message: string, hint: string): void {

@@ -5,9 +5,10 @@ import type { UpstreamEntry } from '../schema-types/gateway.js';
 import { MISPLACED_KEY } from '../yaml/key-hints.js';
 import { flow } from '../yaml/schema-walk.js';
 import { isKey } from '../yaml/secrets.js';
-import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Manifest } from './adapter.js';
+import { hasOwnAddress } from './base-url.js';
 import { foreignModel } from './foreign-models.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 import type { ReadProvider } from './providers.js';
@@ -111,7 +112,7 @@ function mayExist({ source, read, prices }: Asked, id: string, modalities: Modal
 
 /** Whether a server at an address of the operator's own may give its models any name. */
 function isElsewhere(source: Source, { provider }: ReadProvider): boolean {
-  return source.has(`/providers${join(provider.name)}/base_url`);
+  return hasOwnAddress(source, provider.name);
 }
 
 /** Whether the IDs of all its models have a vendor in front. */
