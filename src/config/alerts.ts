@@ -28,7 +28,7 @@ function readWebhook(source: Source, webhook: string): string | undefined {
     const message = 'alerts.webhook would carry names and amounts in the clear';
     source.fault('/alerts/webhook', { code: 'insecure_url', message, hint: 'use https' });
   }
-  if (CHATS.test(url) && !source.hides('/alerts/webhook')) {
+  if (CHATS.test(url)) {
     const message = 'alerts.webhook: a chat does not read the form of these alerts';
     const hint = 'write the address of a program of yours in between, which writes to the chat';
     const wrong = { code: 'chat_webhook', message, hint, severity: 'warning' } as const;

@@ -71,6 +71,8 @@ function reportUnserved(
   const name = quote(provider.name);
   const message = `the provider ${name} cannot serve the capability ${quote(capability)}`;
   const what = place === pointer ? 'remove this upstream' : 'remove it';
-  const hint = `${what}, or name another provider: its manifest has ${served}`;
+  const meant =
+    capability === 'image' && place !== pointer ? 'write vision if it sees images; else ' : '';
+  const hint = `${meant}${what}, or name another provider: its manifest has ${served}`;
   source.fault(place, { code: 'unsupported_capability', message, hint });
 }

@@ -1,4 +1,5 @@
 import { isKey } from '../yaml/secrets.js';
+import { variableName } from '../yaml/tree-slips.js';
 import { isExtension, quote, segments, type Mark, type Source } from '../yaml/source.js';
 
 /** Reports variables in the form of other programs, secrets in clear text, and placeholders. */
@@ -29,6 +30,7 @@ const FOREIGN_VARIABLES = [
   `^\\{\\$${NAME}\\}$`,
   `^\\{env\\.${NAME}\\}$`,
   `^\\$?\\{\\{ ?(?:\\.?[Ee]nv\\.|secrets\\.|vars\\.)?${NAME} ?\\}\\}$`,
+  `^\\{\\{-? ?\\.Values\\.([\\w.-]{1,100}) ?-?\\}\\}$`,
   `^\\{?vault://env/([\\w-]{1,100})\\}?$`,
 ].map((form) => new RegExp(form));
 
@@ -45,7 +47,7 @@ function checkUnexpanded(source: Source, pointer: string, text: string, gateway:
 
 function reportUnexpanded(source: Source, pointer: string, name: string): void {
   const message = `${source.word(pointer)} is not expanded: it is sent as it stands`;
-  const variable = name.includes('-') ? name.toUpperCase().replaceAll('-', '_') : name;
+  const variable = /[.-]/.test(name) ? variableName(name) : name;
   source.fault(pointer, { code: 'not_expanded', message, hint: `write "\${${variable}}"` });
 }
 

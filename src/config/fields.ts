@@ -1,6 +1,7 @@
 import { memoizeByObject } from '../lib/memoize-by-object.js';
 import { distance } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
+import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 
 /**
@@ -137,18 +138,20 @@ export function checkChanges(
     const message = `set: only the gateway sets ${quote(field)}`;
     source.fault(place, { code: 'bad_set', message, hint: 'remove it', at: 'key' });
   }
+  const known = [
+    ...ownFields(modalities),
+    ...passthrough.flat().filter((one) => one !== undefined),
+  ];
   changes.drop.forEach((field, i) => {
     if (field === undefined) return;
-    checkDropped(source, `${pointer}/drop${join(i)}`, field, [
-      ...ownFields(modalities),
-      ...passthrough.flat().filter((one) => one !== undefined),
-    ]);
+    checkDropped(source, `${pointer}/drop${join(i)}`, field, known);
     if (!NEEDED.includes(field)) return;
     const message = `drop: a call cannot do without ${quote(field)}`;
-    const hint = field === 'max_tokens' ? 'use rename for another spelling' : 'remove it';
+    const other = 'for another spelling write rename: { max_tokens: max_completion_tokens }';
+    const hint = field === 'max_tokens' ? `remove it: it bounds the cost; ${other}` : 'remove it';
     source.fault(`${pointer}/drop${join(i)}`, { code: 'bad_drop', message, hint });
   });
-  checkRenames(source, pointer, changes, held);
+  checkRenames(source, pointer, changes, { held, known });
 }
 
 /** Warns of a field that is nearly a known one: it is misspelt, and dropping it drops nothing. */
@@ -170,14 +173,17 @@ function checkRenames(
   source: Source,
   pointer: string,
   { drop, rename }: FieldChanges,
-  held: readonly string[],
+  { held, known }: { held: readonly string[]; known: readonly string[] },
 ): void {
   const taken = new Map<string, string>();
   for (const [from, to] of Object.entries(rename)) {
     if (to === undefined) continue;
     const place = `${pointer}/rename${join(from)}`;
-    const addFault = (message: string, at: 'key' | 'value') =>
-      source.fault(place, { code: 'bad_rename', message: `rename: ${message}`, at });
+    const addFault = (message: string, at: 'key' | 'value', hint = '') =>
+      source.fault(place, { code: 'bad_rename', message: `rename: ${message}`, at, hint });
+    const turned = `write { ${flow(to)}: ${flow(from)} }: the name that clients use stands first`;
+    // Neither clients nor the gateway send it, but they do send the other one.
+    const isTurned = !known.includes(from) && known.includes(to);
     const other = taken.get(to);
     const word = source.word(place);
     if (from === to) addFault(`${quote(from)} is renamed to itself`, 'value');
@@ -185,7 +191,20 @@ function checkRenames(
     else if (drop.includes(to)) addFault(`${word} is also in drop`, 'value');
     else if (other) addFault(`${quote(other)} and ${quote(from)} both become ${word}`, 'value');
     else if (held.includes(to) && !(from === 'max_tokens' && TOKEN_LIMITS.includes(to))) {
-      addFault(`only the gateway sets ${word}`, 'value');
+      addFault(
+        `only the gateway sets ${word}`,
+        'value',
+        isTurned || TOKEN_LIMITS.includes(from) ? turned : '',
+      );
+    } else if (isTurned) {
+      const message = `rename: no request has a field ${quote(from)}`;
+      source.fault(place, {
+        code: 'unknown_field',
+        message,
+        hint: turned,
+        at: 'key',
+        severity: 'warning',
+      });
     } else if (from !== 'max_tokens' && NEEDED.includes(from)) {
       addFault(`a call cannot do without ${quote(from)}`, 'key');
     }

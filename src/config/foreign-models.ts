@@ -14,7 +14,8 @@ interface Asked {
   isOwn: boolean;
 }
 
-type Wrong = Pick<FaultDetails, 'message' | 'hint'>;
+/** `key` says which key of the upstream is to be edited, if not that of the model. */
+type Wrong = Pick<FaultDetails, 'message' | 'hint'> & { key?: 'provider' | undefined };
 
 /** What is wrong with a model ID that is not one of a provider; undefined for a plausible one. */
 export function foreignModel(asked: Asked, prices: ListPrices): Wrong | undefined {
@@ -35,7 +36,7 @@ export function foreignModel(asked: Asked, prices: ListPrices): Wrong | undefine
   if (owner !== undefined) {
     return {
       message: `model: ${quote(model)} is a model of ${owner}, not of ${manifest}`,
-      hint: ownerHint(asked, owner, bare),
+      ...ownerHint(asked, owner, bare),
     };
   }
   const isAlias = !isOwn && /^[a-z]+(?:-[a-z]+)*$/.test(model) && !/latest|preview/.test(model);
@@ -44,14 +45,19 @@ export function foreignModel(asked: Asked, prices: ListPrices): Wrong | undefine
 }
 
 /** The provider to write, which must be added where the file has none with that manifest. */
-function ownerHint({ source, model }: Asked, owner: string, bare: string): string {
+function ownerHint(
+  { source, model }: Asked,
+  owner: string,
+  bare: string,
+): Pick<Wrong, 'hint' | 'key'> {
   const keys = source.keys('/providers') ?? [];
   const own = keys.find(
     (name) => source.text(`/providers/${name}/uses`) === owner || name === owner,
   );
   const id = bare === model ? '' : ` and model: ${flow(bare)}`;
-  if (own !== undefined) return `write provider: ${flow(own)}${id}`;
-  return `add ${owner} under providers, and write provider: ${owner}${id}`;
+  const name = own === undefined ? owner : flow(own);
+  const add = own === undefined ? `add ${owner} under providers, and ` : '';
+  return { hint: `${add}write provider: ${name}${id}`, key: 'provider' };
 }
 
 const DATE = /^(.*?)(20\d{2})(-?)(\d{2})-?(\d{2})((?:-v\d.*)?)$/;

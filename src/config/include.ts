@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { dirname, join as joinPath, normalize } from 'node:path';
+import { dirname, join as joinPath, normalize, resolve } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
 import { BLOCKS, isForeign, reportForeign } from './include-foreign.js';
 import { isRecord } from '../lib/is-record.js';
@@ -93,7 +93,7 @@ async function filesOf(source: Source, patterns: readonly unknown[]): Promise<Ma
     if (!isPattern(pattern) || source.hides(pointer)) {
       source.complete = false;
       const message = `include: ${source.word(pointer)} is no pattern of files below this folder`;
-      const hint = source.hides(pointer) ? RELATIVE : patternHint(pattern);
+      const hint = source.hides(pointer) ? RELATIVE : patternHint(pattern, source.file);
       source.fault(pointer, { code: 'bad_include', message, hint });
       continue;
     }
@@ -122,7 +122,10 @@ async function includedBy(main: string, pattern: string): Promise<string[]> {
 const RELATIVE = 'write a relative path such as models/*.yaml: only * stands for other text';
 
 /** The pattern that a glob of another program most likely means. */
-function patternHint(pattern: string): string {
+function patternHint(pattern: string, main: string): string {
+  const folder = `${dirname(resolve(main))}/`;
+  const below = pattern.startsWith(folder) ? pattern.slice(folder.length) : '';
+  if (isPattern(below)) return `write ${below}: a path begins at the folder of this file`;
   const [, before, names, after] = /^([^{}]*)\{([^{}]+)\}([^{}]*)$/.exec(pattern) ?? [];
   if (names !== undefined) {
     const all = names.split(',').map((name) => `'${before}${name.trim()}${after}'`);

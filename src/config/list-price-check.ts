@@ -2,7 +2,7 @@ import type { Capability, Price } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { quote, type Source } from '../yaml/source.js';
-import { checkFallbacks } from './fallback-prices.js';
+import { checkFallbacks, checkFreeFallbacks } from './fallback-prices.js';
 import type { ListPrice } from './list-prices.js';
 import { checkOffList } from './off-list-price.js';
 import { checkMagnitude } from './price-magnitude.js';
@@ -26,10 +26,12 @@ export function checkListPrices(
     const [first] = payers;
     if (source.text(price_at) === 'list') {
       for (const one of listed) checkListed(source, price_at, one, capabilities, modalities);
+      checkTiers(source, payers);
     } else if (first) {
       checkOffList(source, price_at, first.upstream.price, payers);
       checkPriceOrder(source, price_at, first.upstream.price);
       checkFallbacks(source, first.upstream.price, payers);
+      if (first.upstream.price.free) checkFreeFallbacks(source, payers);
       checkClasses(source, price_at, first.upstream.price, { payers, capabilities });
       const isCachedListed = listed.some(
         ({ price }) => price.cached_input_nano_per_million !== undefined,
@@ -37,7 +39,22 @@ export function checkListPrices(
       if (!isCachedListed) checkCached(source, price_at, first.upstream.price);
       if (listed.length === 0) checkSwapped(source, price_at, first.upstream.price);
       checkKinds(source, price_at, first.upstream.price);
+      checkSinglePrice(source, price_at, payers);
     }
+  }
+}
+
+/** Warns of a faster tier, which costs more than the list price that its model charges. */
+function checkTiers(source: Source, payers: readonly ReadUpstream[]): void {
+  for (const { pointer, upstream } of payers) {
+    const place = `${pointer}/set/service_tier`;
+    if (upstream.set['service_tier'] !== 'priority' || !source.has(place)) continue;
+    source.fault(place, {
+      code: 'price_off_list',
+      message: 'service_tier: "priority" costs more than the list price, which this model charges',
+      hint: 'write prices that cover it in place of list, or remove it',
+      severity: 'warning',
+    });
   }
 }
 
@@ -118,6 +135,25 @@ function checkSwapped(source: Source, price_at: string, price: Price): void {
     code: 'swapped_price',
     message: `output_per_million: ${source.word(place)} is far below input_per_million`,
     hint: 'output costs more than input: check both, or swap them',
+    severity: 'warning',
+  });
+}
+
+/** The models that cost many times as much for an image of high quality as for one of low. */
+const BY_QUALITY = /\bgpt-image\b/;
+
+/** Warns of one price for all images of a model whose upstream charges by quality. */
+function checkSinglePrice(source: Source, price_at: string, payers: readonly ReadUpstream[]): void {
+  const place = `${price_at}/per_image`;
+  const dear = payers.find(({ upstream: { model, price, set } }) => {
+    return BY_QUALITY.test(model) && price.per_image?.has('any') && !('quality' in set);
+  });
+  if (!dear || source.text(place) === undefined) return;
+  const model = quote(dear.upstream.model);
+  source.fault(place, {
+    code: 'uncovered_kind',
+    message: `per_image: one price is for every quality, and ${model} costs by quality`,
+    hint: 'write { low: PRICE, standard: PRICE, hd: PRICE }, or set: { quality: medium } there',
     severity: 'warning',
   });
 }

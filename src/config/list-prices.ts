@@ -57,6 +57,18 @@ export class ListPrices {
     return [...this.text.matchAll(BLOCK)].find(([block]) => block.includes(line))?.[1];
   }
 
+  /** The main prices of a model, whoever lists it first, as they are written; undefined if none. */
+  writtenOf(model: string): string | undefined {
+    const start = this.text.indexOf(`\n    ${withoutDate(model)}: {`);
+    if (start < 0) return undefined;
+    const line = this.text.slice(start + 1, this.text.indexOf('\n', start + 1));
+    const units = ['input_per_million', 'output_per_million'];
+    const amounts = units.flatMap((unit) => {
+      return new RegExp(`(?<=[{,] )${unit}: [\\d.]+`).exec(line)?.[0] ?? [];
+    });
+    return amounts.length > 0 ? `{ ${amounts.join(', ')} }` : undefined;
+  }
+
   find({ provider, model }: Target, modalities: Modalities): ListPrice | undefined {
     const { date = '', models = {} } = this.#of(provider.manifest) ?? {};
     const name = [model, withoutDate(model)].find((one) => Object.hasOwn(models, one));

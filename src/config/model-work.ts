@@ -8,6 +8,59 @@ const WORK = [
   { capability: 'chat', has_output: true, does: 'writes text' },
 ] as const;
 
+/** The ID of a model without its vendor and its date. */
+function bareName(model: string): string {
+  return model
+    .slice(model.lastIndexOf('/') + 1)
+    .replace(/-20\d{2}-?\d{2}-?\d{2}$/, '')
+    .toLowerCase();
+}
+
+/** Warns of embeddings by several models: their vectors do not compare. */
+export function checkVectors(
+  source: Source,
+  capabilities: ReadonlySet<Capability>,
+  upstreams: readonly ReadUpstream[],
+): void {
+  if (!capabilities.has('embedding')) return;
+  const names = upstreams.map(({ upstream }) => bareName(upstream.model));
+  const at = names.findIndex((name) => /embed/.test(name) && name !== names[0]);
+  const other = upstreams[at];
+  if (!other || !/embed/.test(names[0] ?? '')) return;
+  const [own, mixed] = [upstreams[0]?.upstream.model ?? '', other.upstream.model].map(quote);
+  source.fault(other.pointer, {
+    code: 'mixed_vectors',
+    message: `${mixed} makes other vectors than ${own}, and an index of both finds nothing`,
+    hint: 'make it a model of its own, and remove it here',
+    severity: 'warning',
+  });
+}
+
+/** The IDs of models that take text, are priced by tokens, and make images. */
+const MAKES_IMAGES = /image|imagen|banana|dall-?e|flux/i;
+
+/** Warns of image generation by a model that only writes text: most likely it is to see images. */
+export function checkImageWork(
+  source: Source,
+  pointer: string,
+  capabilities: ReadonlySet<Capability>,
+  upstreams: readonly ReadUpstream[],
+): void {
+  if (!capabilities.has('image') || !capabilities.has('chat')) return;
+  const writer = upstreams.find(
+    ({ listed }) =>
+      listed?.units.includes('output_per_million') && !MAKES_IMAGES.test(listed.model),
+  );
+  if (!writer?.listed) return;
+  const place = `${pointer}/capabilities${join([...capabilities].indexOf('image'))}`;
+  source.fault(place, {
+    code: 'other_work',
+    message: `capabilities: ${quote(writer.listed.model)} makes no images, so image fails`,
+    hint: capabilities.has('vision') ? 'remove image' : 'write vision: the model sees images then',
+    severity: 'warning',
+  });
+}
+
 /** Warns of a model for chat that is offered for embeddings, and of the reverse. */
 export function checkWork(
   source: Source,
@@ -24,10 +77,12 @@ export function checkWork(
     const other = WORK.find((work) => work.has_output !== has_output);
     if (!own || !other || !capabilities.has(other.capability)) continue;
     const at = [...capabilities].indexOf(other.capability);
+    const output = `${price_at}/output_per_million`;
+    const further = !has_output && source.has(output) ? ', and remove output_per_million' : '';
     source.fault(`${pointer}/capabilities${join(at)}`, {
       code: 'other_work',
       message: `capabilities: ${quote(listed.model)} ${own.does}, so ${other.capability} fails`,
-      hint: `write capabilities: [${own.capability}]`,
+      hint: `write capabilities: [${own.capability}]${further}`,
       severity: 'warning',
     });
     return;

@@ -8,7 +8,7 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { checkLimits } from './limit-checks.js';
 import { checkListPrices } from './list-price-check.js';
-import { checkWork } from './model-work.js';
+import { checkImageWork, checkVectors, checkWork } from './model-work.js';
 import { checkUnits, readPrice } from './prices.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -55,6 +55,8 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Mode
   checkPrices(source, pointer, entry, capabilities, upstreams, known.modalities);
   checkListPrices(source, upstreams, capabilities, known.modalities);
   checkWork(source, pointer, capabilities, upstreams);
+  checkImageWork(source, pointer, capabilities, upstreams);
+  checkVectors(source, capabilities, upstreams);
   const renames = upstreams.map(({ upstream }) => upstream.rename);
   checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);

@@ -10,7 +10,7 @@ const DEAREST_NANO = 1_000n * NANO;
 export const DEAREST_UNIT_NANO = {
   per_image: 2n * NANO,
   per_video_second: NANO,
-  per_audio_minute: NANO / 5n,
+  per_audio_minute: (36n * NANO) / 1_000n,
 } as const;
 
 /** A mistake that a price beyond a bound looks like, and the price that is then meant. */
@@ -45,7 +45,7 @@ const SLIPS: Readonly<Record<string, readonly Slip[]>> = {
   per_audio_minute: [
     { above: 5n * NANO, like: 'dollars look like cents', hint: ifSo((nano) => nano / 100n) },
     {
-      above: NANO / 5n,
+      above: DEAREST_UNIT_NANO.per_audio_minute,
       like: 'dollars look like the price of an hour',
       hint: ifSo((nano) => nano / 60n),
     },

@@ -46,6 +46,11 @@ export function readServiceAccount(
   const key = keyIn(text);
   const isPath = !source.hides(place) && /^[\w./~-]{1,80}\.json$/.test(text);
   const path = text.replace(/^~/, '/home/USER');
+  const isHiddenPath = source.hides(place) && /^[\w./~-]{1,200}\.json$/.test(text);
+  if (isHiddenPath) {
+    const known = 'its variable holds a path, and the key itself is wanted';
+    return fault('is not the JSON of a key file', `${known}: write \${file:PATH} with that path`);
+  }
   const way = isPath ? `write service_account: \${file:${path}}` : undefined;
   if (!key) return fault('is not the JSON of a key file', way);
   const { client_email, private_key, token_uri = GOOGLE_TOKEN_URL } = key;

@@ -189,10 +189,14 @@ function reportNoListPrice(asked: Asked): void {
     source.fault(pointer, { code: 'unknown_list_price', message, hint });
     return;
   }
+  const other = prices.writtenOf(asked.id) ?? prices.writtenOf(model);
+  const own = other
+    ? `write the prices: elsewhere this model costs ${other}`
+    : prices.hint({ provider, model });
   source.fault(meant === undefined ? price_at : place, {
     code: 'unknown_list_price',
     message: `there is no list price of ${quote(model)} at ${provider.manifest}`,
-    hint: meant === undefined ? prices.hint({ provider, model }) : `did you mean ${quote(meant)}?`,
+    hint: meant === undefined ? own : `did you mean ${quote(meant)}?`,
   });
 }
 
@@ -207,12 +211,20 @@ function checkName(asked: Asked): void {
   const model = modelOf(asked);
   const started = Object.keys(manifest.data.init?.models ?? {});
   const names = prices.names(provider.manifest, started);
+  if (isOwn && model === provider.manifest && names.first !== undefined) {
+    const message = `model: ${quote(model)} is the name of the provider`;
+    const hint = `write the ID of a model, such as ${flow(names.first)}`;
+    source.fault(own, { code: 'unknown_model', message, hint, severity: 'warning' });
+    return;
+  }
   const near = names.meant(model);
   const message = `model: the gateway knows no model ${quote(model)} of ${provider.manifest}`;
   const hint = isOwn ? `did you mean ${quote(near ?? '')}?` : `add model: ${flow(near)}`;
   const foreign = { source, manifest: provider.manifest, names, model, isOwn };
-  const wrong = near === undefined ? foreignModel(foreign, prices) : { message, hint };
+  const wrong =
+    near === undefined ? foreignModel(foreign, prices) : { message, hint, key: undefined };
   if (!wrong) return;
-  const place = isOwn ? own : pointer;
-  source.fault(place, { code: 'unknown_model', ...wrong, severity: 'warning' });
+  const { key = isOwn ? 'model' : undefined, ...words } = wrong;
+  const place = key === undefined ? pointer : `${pointer}/${key}`;
+  source.fault(place, { code: 'unknown_model', ...words, severity: 'warning' });
 }

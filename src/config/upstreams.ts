@@ -55,7 +55,12 @@ export function readUpstreams(
     const first = seen.get(target);
     if (first !== undefined && known_model) reportUnreachable(source, place, first);
     if (first === undefined && known_model) seen.set(target, i);
-    const read = findProvider(source, `${place}/provider`, entry.provider, known);
+    const read = findProvider(
+      source,
+      place,
+      { provider: entry.provider, model: entry.model },
+      known,
+    );
     return read ? [readUpstream(source, place, model, entry, read, known)] : [];
   });
 }
@@ -83,12 +88,18 @@ function reportUnreachable(source: Source, pointer: string, first: number): void
 
 function findProvider(
   source: Source,
-  pointer: string,
-  name: string,
+  place: string,
+  { provider: name, model }: { provider: string; model: string | undefined },
   { providers, provider_names: names }: Known,
 ): ReadProvider | undefined {
+  const pointer = `${place}/provider`;
   if (names && !names.includes(name)) {
     const message = `no provider is called ${source.word(pointer)}`;
+    if (model !== undefined && names.includes(model) && !source.hides(pointer)) {
+      const hint = `swap the two: write provider: ${flow(model)}, model: ${flow(name)}`;
+      source.fault(pointer, { code: 'unknown_provider', message, hint });
+      return undefined;
+    }
     const near = nameHint(name, names);
     const isRenamed = names.some(
       (one) => !providers.has(one) && near === `did you mean ${quote(one)}?`,

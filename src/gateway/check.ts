@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { load } from '../config/load.js';
 import type { Configuration } from '../core/configuration.js';
+import { partialFilters } from '../pipeline/partial-filters.js';
 import { checkPipelines } from '../pipeline/type-check.js';
 import type { Stage } from '../pipeline/stage.js';
 import { stagesFor } from '../pipeline/plugins.js';
@@ -39,7 +40,10 @@ export async function check(
   const pipelineFaults = checkPipelines(endpoints, stages).filter(
     (fault) => !pluginFaults.some((known) => byPlace(known, fault) === 0),
   );
-  const stageFaults = [...pluginFaults, ...pipelineFaults].map(withoutSecrets);
+  const filterFaults = partialFilters(endpoints).filter(
+    (fault) => !pipelineFaults.some((known) => byPlace(known, fault) === 0),
+  );
+  const stageFaults = [...pluginFaults, ...pipelineFaults, ...filterFaults].map(withoutSecrets);
   const all = sortFaults([...faults, ...stageFaults], file);
   const isValid = all.every(({ severity }) => severity === 'warning');
   return { faults: all, configuration: isValid ? configuration : undefined, stages };

@@ -12,7 +12,7 @@ export function wordOf(option: unknown): string {
 }
 
 const NO_RATES =
-  'there is no limit by the minute: a key has one in dollars, tollgate key create --limit';
+  'there is no limit by the minute: remove it; tollgate key create --limit sets one in dollars';
 
 /** The hint for the name of a stage that there is not. */
 export function stageHint(name: string, known: readonly string[]): string {

@@ -247,8 +247,8 @@ function late(
     const found = given.get(name);
     if (!found) return [];
     const message =
-      `stage "${entry.name}" of endpoint "${endpoint.name}" must precede the fact "${name}", ` +
-      `which stage "${found.by.name}" has given already`;
+      `stage "${entry.name}" of endpoint "${endpoint.name}" comes too late: ` +
+      `"${found.by.name}" has read the request before it`;
     const hint =
       giver === undefined ? `put it before "${found.by.name}"` : `put it right after "${giver}"`;
     return [fault(entry, 'late_stage', message, hint)];

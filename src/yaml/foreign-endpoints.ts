@@ -11,7 +11,7 @@ const ENDPOINT: Readonly<Record<string, ForeignHint>> = {
   backends: 'a model has the upstreams: models: { NAME: { upstreams: [{ provider: NAME }] } }',
   upstreams: 'a model has the upstreams: models: { NAME: { upstreams: [{ provider: NAME }] } }',
   output_encoding: 'the gateway writes JSON, and streams as events: remove this',
-  enabled: 'an endpoint is taken away by NAME: off',
+  enabled: 'write NAME: off in place of the block, to take an endpoint away',
   plugins: 'list them under stages, or under before and after',
   middleware: 'list them under stages, or under before and after',
 };

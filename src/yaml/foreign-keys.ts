@@ -5,6 +5,13 @@ import { IN_MANIFESTS, OF_MANIFEST } from './foreign-manifest.js';
 import { IDENTITY, SIGN_IN } from './foreign-sign-in.js';
 import { BUDGET, BY_MINUTE, RETRIES, TOP } from './foreign-top.js';
 
+const MORE_UPSTREAMS = 'add further upstreams to the model: they are the fallbacks';
+const FALLBACKS: ForeignHint = {
+  text: 'remove it, and add { provider: NAME, model: VALUE } to the upstreams of the model',
+  list: 'remove it, and add an entry to the upstreams of the model for each of VALUE',
+  block: MORE_UPSTREAMS,
+};
+
 /**
  * Hints for the keys of other gateways and proxies: the key that does the same here, and how to
  * convert the value.
@@ -20,8 +27,8 @@ const ANYWHERE: Readonly<Record<string, ForeignHint>> = {
   database_url: 'write store: VALUE',
   custom_llm_provider: 'write uses: NAME in the entry of the provider',
   channels: 'a channel is a provider here: providers: { NAME: { uses: ... } }',
-  fallbacks: 'add further upstreams to the model: they are the fallbacks',
-  fallback: 'add further upstreams to the model: they are the fallbacks',
+  fallbacks: FALLBACKS,
+  fallback: FALLBACKS,
   model_ratio: 'use input_per_million instead: a ratio of 1 is 2 dollars',
   completion_ratio: 'use output_per_million instead: the input price times this ratio',
   cache_ratio: 'use cached_input_per_million instead: the input price times this ratio',

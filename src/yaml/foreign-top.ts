@@ -4,7 +4,7 @@ const OTHER_FILE = 'this is the file of another program: tollgate init writes a 
 export const RETRIES =
   'the gateway tries each upstream of a model once: add further upstreams, and remove this';
 export const BY_MINUTE =
-  'there is no limit by the minute: a key has one in dollars, tollgate key create --limit';
+  'there is no limit by the minute: remove it; tollgate key create --limit sets one in dollars';
 export const BUDGET = 'give the key a limit: tollgate key create ACCOUNT --limit 5.00';
 const KEYS =
   'the command line makes them, tollgate account create and tollgate key create: remove this';

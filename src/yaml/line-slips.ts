@@ -51,7 +51,10 @@ const FORMS: readonly Form[] = [
   {
     form: /[“”„‘’«»]/,
     message: 'YAML does not know this quotation mark',
-    hint: `write ' or " in its place`,
+    hint: ({ input: line }) => {
+      const name = /[“”„‘’](\$\{\w{1,100}\})[“”‘’]/.exec(line)?.[1];
+      return name === undefined ? `write ' or " in its place` : `write "${name}"`;
+    },
   },
   {
     form: /^\s*(?:- )?[\w.-]+\s*(?<at>[：﹕])/,

@@ -45,7 +45,7 @@ const REFERENCES = [
   String.raw`(?:file:(?:\/\/)?|@)?(?:\.{1,2}|~|\/(?:run|etc|var|home|mnt|opt|secrets))\/`,
   String.raw`(?:PASSWORD|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)["']?$`,
 ];
-const REFERENCE = new RegExp(`^["']?(?:${REFERENCES.join('|')})`);
+const REFERENCE = new RegExp(`^["'“‘„]?(?:${REFERENCES.join('|')})`);
 
 function dots(secret: string): string {
   return REFERENCE.test(secret) ? secret : '·'.repeat(secret.length);

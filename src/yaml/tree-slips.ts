@@ -26,12 +26,18 @@ export function textOf(node: unknown): string {
   return isScalar(node) ? (node.source ?? '') : '';
 }
 
-/** The hint for a key in braces: to YAML, the `{{NAME}}` of templates is a block as a key. */
-export function bracesHint(node: unknown): string {
+/** The variable in a `{{NAME}}` of templates, which to YAML is a block as a key. */
+export function templateVariable(node: unknown): string | undefined {
   const inner: unknown = isMap(node) && node.items.length === 1 ? node.items[0]?.key : undefined;
   const name = /^(?:\.?env\.|secrets\.|vars\.)?([A-Z][A-Z0-9_]*)$/iu.exec(textOf(inner))?.[1];
-  if (name !== undefined) return `write "\${${name}}"`;
-  return 'put a text with braces or brackets in quotes';
+  const path = /^\.Values\.([\w.-]{1,100})$/.exec(textOf(inner))?.[1];
+  return name ?? (path === undefined ? undefined : variableName(path));
+}
+
+/** `llm.apiKey` in the form of environment variables: `LLM_API_KEY`. */
+export function variableName(path: string): string {
+  const words = path.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').replaceAll(/[.-]/g, '_');
+  return words.toUpperCase();
 }
 
 /**

@@ -5,7 +5,7 @@ import { curlyQuotes } from './line-slips.js';
 import { meantNumber } from './meant-values.js';
 import { MAX_VALUES, type ValueBudget } from './expand.js';
 import { pointer as join, quote, type Mark, type Source } from './source.js';
-import { bracesHint, entryWithoutDash, restsOf, textOf } from './tree-slips.js';
+import { entryWithoutDash, restsOf, templateVariable, textOf } from './tree-slips.js';
 
 interface Entry {
   name: string;
@@ -214,9 +214,9 @@ export class Tree {
       this.#open.delete(node);
       return entries;
     }
+    // Its other keys are not missing: they are in the block that is meant.
+    if (pointer !== undefined) this.#source.invalid_pointers.add(pointer);
     if (node !== undefined) {
-      // Its other keys are not missing: they are in the block that is meant.
-      if (pointer !== undefined) this.#source.invalid_pointers.add(pointer);
       this.#findTargets();
       const name = [textOf(node)].find((one) => this.#anchors.has(one)) ?? 'NAME';
       const hint = `write <<: *${name}, where another block above begins with &${name}`;
@@ -229,8 +229,14 @@ export class Tree {
     const node = isAlias(key) ? this.#resolve(key) : key;
     const name = isScalar(node) ? (node.source ?? String(node.value)) : undefined;
     if (name !== undefined && name !== '__proto__') return name;
+    const variable = templateVariable(node);
+    if (variable !== undefined) {
+      const message = 'nothing here fills in the {{ }} of a template';
+      this.#faultAt(place, 'bad_key', message, `write "\${${variable}}"`);
+      return undefined;
+    }
     const shown = name === undefined ? 'a list or block' : quote(name);
-    const hint = name === undefined ? bracesHint(node) : 'rename it';
+    const hint = name === undefined ? 'put a text with braces or brackets in quotes' : 'rename it';
     this.#faultAt(place, 'bad_key', `${shown} cannot be a key`, hint);
     return undefined;
   }
@@ -254,7 +260,7 @@ export class Tree {
     const near = nearestWord(name, [...this.#anchors.keys()]);
     if (near !== undefined) return `did you mean ${quote(near)}?`;
     if (/[./:]/.test(name)) return `put a text that begins with * in quotes: '*${name}'`;
-    return 'set it with & before it is used, in this file';
+    return `write &${name} before it is used, in this same file: others are not searched`;
   }
 
   #countable(place: number): boolean {

@@ -16,6 +16,8 @@ export function valueHint(error: ErrorObject, source: Source, schema: unknown): 
   let hint = typeof first === 'string' ? keyHint(first, pointer, part) : undefined;
   if (hint !== undefined) return hint;
   if (error.keyword === 'maxProperties' && isRecord(data)) return stageHint(data);
+  if (isExpression(pointer, written))
+    return `an expression of your own stands under also: ['${written}']`;
   const alias = aliasHint(source, pointer, written);
   if (alias !== undefined) return alias;
   if (typeof data !== 'object') hint = scalarHint(written, { error, part, schema, written });
@@ -23,6 +25,11 @@ export function valueHint(error: ErrorObject, source: Source, schema: unknown): 
     hint = structureHint(data, part, schema, isFlow(source, pointer));
   else if (Array.isArray(data)) hint = namedEntry(data[0], part);
   return hint ?? exampleHint(part, schema);
+}
+
+/** Whether a regular expression stands among the names of patterns. */
+function isExpression(pointer: string, written: string): boolean {
+  return /\/patterns\/\d+$/.test(pointer) && /[\\[\](){}.*+?|^$]/.test(written);
 }
 
 /** The hint for a stage with several keys: its option is not indented, or a dash is missing. */

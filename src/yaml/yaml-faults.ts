@@ -86,6 +86,10 @@ function explain(error: YAMLError, whole: Text, document: Document): OffsetFault
   if (message.endsWith('quote')) return openQuote(offset, whole, document);
   if (/^Flow .* end with a .$/.test(message)) return openBracket(offset, whole, document);
   const found = lineAt(whole, offset);
+  const tab_at = tabNear(found, whole);
+  if (tab_at !== undefined) {
+    return { offset: tab_at, ...(PLAIN_WORDS['TAB_AS_INDENT'] ?? { message }) };
+  }
   // The parser notices a wrong indentation at the end of the block above.
   const isBlank = code === 'BAD_INDENT' && (whole.lines[found] ?? '').trim() === '';
   const at = isBlank ? whole.lines.findIndex((line, i) => i > found && isText(line)) : found;
@@ -102,6 +106,16 @@ function explain(error: YAMLError, whole: Text, document: Document): OffsetFault
     return shallow(offset, at, whole);
   if (code === 'BLOCK_AS_IMPLICIT_KEY') return deeper(offset, at, whole);
   return { offset, ...inWords(error, whole) };
+}
+
+/** The offset of a tab that indents a line, or the next one, by which the parser is misled. */
+function tabNear(at: number, { lines, starts }: Text): number | undefined {
+  const next = lines.findIndex((line, i) => i > at && isText(line));
+  for (const one of [at, next]) {
+    const spaces = /^ *(?=\t)/.exec(lines[one] ?? '')?.[0];
+    if (spaces !== undefined) return (starts[one] ?? 0) + spaces.length;
+  }
+  return undefined;
 }
 
 /** The parser notices an open quote at the end of the file, but the fault is where it begins. */
@@ -137,7 +151,7 @@ function openBracket(offset: number, { text }: Text, document: Document): Offset
       hint: way,
     };
   }
-  const hint = `close the bracket with "${open === '[' ? ']' : '}'}"`;
+  const hint = `close the bracket: write "${open === '[' ? ']' : '}'}" where its text ends`;
   return { offset: start, message: `this "${open}" is never closed`, hint };
 }
 
