@@ -99,7 +99,9 @@ function planned(
       );
       return { endpoint, work: modality.plan({ format: format.name, body: own }, model) };
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
+      // A body of this format, which the model cannot serve: other formats would only misread it.
+      const isRead = error instanceof GatewayError && error.code === 'unsupported_capability';
+      if (isRead || !(error instanceof GatewayError)) throw error;
       refusal ??= error;
     }
   }

@@ -58,4 +58,20 @@ describe('the preview of requests', () => {
       expect(upstreams[0]?.requests, name).to.have.length(1);
     }
   });
+
+  it('refuses an image for a model that sees none, and does not try it in another format', async () => {
+    const { configuration } = await checkOrThrow('gateway.yaml', {});
+    const blind = [...configuration.models.values()].find(
+      ({ capabilities }) => capabilities.has('chat') && capabilities.has('vision'),
+    );
+    if (!blind) throw new Error('There is no model to take the sight from.');
+    const capabilities = new Set([...blind.capabilities].filter((one) => one !== 'vision'));
+    const content = [{ type: 'image_url', image_url: { url: PNG } }];
+    const body = { messages: [{ role: 'user', content }] };
+    const outcome = await previewRequests(body, { ...blind, capabilities }, configuration).then(
+      ({ at }) => at,
+      (error: unknown) => String(error),
+    );
+    expect(outcome).to.include('this model does not take images');
+  });
 });
