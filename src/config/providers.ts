@@ -226,11 +226,19 @@ function checkOrder(source: Source, pointer: string, timeouts: Timeouts): void {
   if (!source.has(`${pointer}/total`)) return;
   for (const phase of ['connect', 'first_byte', 'idle'] as const) {
     const place = `${pointer}/${phase}`;
-    if (!source.has(place) || timeouts[`${phase}_ms`] <= timeouts.total_ms) continue;
+    const isRead = source.has(place) && !source.invalid_pointers.has(place);
+    if (!isRead || timeouts[`${phase}_ms`] <= timeouts.total_ms) continue;
     const total = source.word(`${pointer}/total`);
     const message = `timeout.${phase}: ${source.word(place)} is never reached: total is ${total}`;
-    const hint = 'total is the time of the whole call: make it the longest';
-    source.fault(place, { code: 'unreached_timeout', message, hint, severity: 'warning' });
+    const longer = `write a longer one than ${source.written(place)}`;
+    const hint = `total is the time of the whole call: ${longer}`;
+    source.fault(`${pointer}/total`, {
+      code: 'unreached_timeout',
+      message,
+      hint,
+      severity: 'warning',
+    });
+    return;
   }
 }
 

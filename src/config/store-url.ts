@@ -20,7 +20,7 @@ export function readStoreUrl(source: Source, text: string, directory: string): s
   } else if (scheme === 'sqlite') {
     return readPath(source, text.slice('sqlite:'.length), directory);
   } else if (!URL.canParse(text) || !text.startsWith(`${scheme}://`)) {
-    const hint = malformedHint(text, source.hides(POINTER));
+    const hint = passwordHint(source) ?? malformedHint(text, source.hides(POINTER));
     addFault(source, `store: this ${quote(scheme)} URL is not well formed`, hint);
   } else checkPostgres(source, new URL(text));
   return text;
@@ -47,6 +47,12 @@ function postgresHint(source: Source, text: string): string {
   const meant = source.hides(POINTER) ? undefined : meantPostgres(text);
   if (meant === undefined) return LOOKS;
   return meant.includes('$') ? `write ${meant}, and set that variable` : `write ${meant}`;
+}
+
+/** The hint for a password from a variable, which is to be written there as URLs have it. */
+function passwordHint(source: Source): string | undefined {
+  const [, name] = /:\$\{(\w{1,100})\}@/.exec(source.written(POINTER)) ?? [];
+  return name && `in the value of ${name} write # as %23, / as %2F, ? as %3F and @ as %40`;
 }
 
 /** The part of a PostgreSQL URL that cannot be read. What stands before the last @ is secret. */
