@@ -1,8 +1,8 @@
 import { tokenPrices } from '../billing/price-shape.js';
 import type { Price } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
-import { quote, type Source } from '../yaml/source.js';
-import type { ListPrice } from './list-prices.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { hasOwnAddress } from './base-url.js';
 import type { ReadUpstream } from './upstreams.js';
 
 /** How many times its price an upstream may cost before each of its calls is a large loss. */
@@ -38,32 +38,34 @@ export function checkFallbacks(
 }
 
 /**
- * Warns of an upstream with a list price where the model is free for the sake of another one. Where
- * all its upstreams cost something, the operator means to give it away.
+ * Warns of an upstream that costs something where the model is free for the sake of another one.
+ * Where all its upstreams cost something, the operator means to give it away.
  */
 export function checkFreeFallbacks(source: Source, payers: readonly ReadUpstream[]): void {
-  const paid = payers.map(({ listed, listed_elsewhere }) => costOf(listed ?? listed_elsewhere));
-  if (!paid.includes(undefined)) return;
-  for (const [i, { pointer }] of payers.entries()) {
-    const cost = paid[i];
-    if (!cost) continue;
-    const { model, prices } = cost;
+  const paid = payers.filter((payer) => costs(source, payer));
+  if (paid.length === payers.length) return;
+  for (const { pointer, upstream, listed } of paid) {
+    const main = listed ? tokenPrices(listed.price).filter(([unit]) => MAIN.test(unit)) : [];
+    const prices = main.map(([unit, nano]) => `${unit}: ${formatDollars(nano)}`).join(', ');
+    const which = prices === '' ? 'the prices of this upstream' : `price: { ${prices} }`;
     source.fault(pointer, {
       code: 'price_off_list',
-      message: `${quote(model)} costs money here, and the model is free, whoever serves it`,
-      hint: `write price: { ${prices} } at the model in place of free, or leave it if it is meant`,
+      message: `${quote(upstream.model)} costs money here, and the model is free in any case`,
+      hint: `write ${which} at the model in place of free, or leave it if it is meant`,
       severity: 'warning',
     });
   }
 }
 
-/** The list price of an upstream as it is written; undefined without one. */
-function costOf(listed: ListPrice | undefined): { model: string; prices: string } | undefined {
-  const amounts = listed ? tokenPrices(listed.price).filter(([, nano]) => nano > 0n) : [];
-  if (!listed || amounts.length === 0) return undefined;
-  const main = amounts.filter(([unit]) => /^(?:in|out)put_/.test(unit));
-  const prices = main.map(([unit, nano]) => `${unit}: ${formatDollars(nano)}`).join(', ');
-  return { model: listed.model, prices };
+const MAIN = /^(?:in|out)put_/;
+
+/** Whether a call costs: there is a list price, or a key for the usual address of the provider. */
+function costs(source: Source, { listed, upstream, read }: ReadUpstream): boolean {
+  if (listed) return tokenPrices(listed.price).some(([, nano]) => nano > 0n);
+  const { data } = read.manifest;
+  const isTheirs = data.base_url !== undefined && !hasOwnAddress(source, upstream.provider.name);
+  const hasKey = source.has(`/providers${join(upstream.provider.name)}/api_key`);
+  return isTheirs && hasKey && !upstream.model.endsWith('free');
 }
 
 function isFar(nano: bigint, list_nano: bigint | undefined): boolean {

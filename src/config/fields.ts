@@ -132,19 +132,20 @@ export function checkChanges(
   passthrough: readonly (readonly (string | undefined)[])[],
 ): void {
   const held = heldBy(modalities);
-  for (const field of Object.keys(changes.set)) {
-    if (!held.includes(field)) continue;
-    const place = `${pointer}/set${join(field)}`;
-    const message = `set: only the gateway sets ${quote(field)}`;
-    source.fault(place, { code: 'bad_set', message, hint: 'remove it', at: 'key' });
-  }
   const known = [
     ...ownFields(modalities),
     ...passthrough.flat().filter((one) => one !== undefined),
   ];
+  for (const field of Object.keys(changes.set)) {
+    const place = `${pointer}/set${join(field)}`;
+    checkKnown(source, place, field, { known, verb: 'set', at: 'key' });
+    if (!held.includes(field)) continue;
+    const message = `set: only the gateway sets ${quote(field)}`;
+    source.fault(place, { code: 'bad_set', message, hint: 'remove it', at: 'key' });
+  }
   changes.drop.forEach((field, i) => {
     if (field === undefined) return;
-    checkDropped(source, `${pointer}/drop${join(i)}`, field, known);
+    checkKnown(source, `${pointer}/drop${join(i)}`, field, { known, verb: 'drop', at: 'value' });
     if (!NEEDED.includes(field)) return;
     const message = `drop: a call cannot do without ${quote(field)}`;
     const other = 'for another spelling write rename: { max_tokens: max_completion_tokens }';
@@ -154,19 +155,19 @@ export function checkChanges(
   checkRenames(source, pointer, changes, { held, known });
 }
 
-/** Warns of a field that is nearly a known one: it is misspelt, and dropping it drops nothing. */
-function checkDropped(
+/** Warns of a field that is nearly a known one: it is misspelt, and changes nothing. */
+function checkKnown(
   source: Source,
   place: string,
   field: string,
-  known: readonly string[],
+  { known, verb, at }: { known: readonly string[]; verb: string; at: 'key' | 'value' },
 ): void {
   if (field.length < 5 || known.includes(field)) return;
   const near = known.find((one) => one.length >= 5 && distance(one, field) === 1);
   if (near === undefined) return;
-  const message = `drop: no request has a field ${quote(field)}`;
+  const message = `${verb}: no request has a field ${quote(field)}`;
   const hint = `did you mean ${quote(near)}?`;
-  source.fault(place, { code: 'unknown_field', message, hint, severity: 'warning' });
+  source.fault(place, { code: 'unknown_field', message, hint, severity: 'warning', at });
 }
 
 function checkRenames(

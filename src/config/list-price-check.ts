@@ -40,6 +40,7 @@ export function checkListPrices(
       if (listed.length === 0) checkSwapped(source, price_at, first.upstream.price);
       checkKinds(source, price_at, first.upstream.price);
       checkSinglePrice(source, price_at, payers);
+      checkCacheWrites(source, price_at, first.upstream.price, listed);
     }
   }
 }
@@ -135,6 +136,27 @@ function checkSwapped(source: Source, price_at: string, price: Price): void {
     code: 'swapped_price',
     message: `output_per_million: ${source.word(place)} is far below input_per_million`,
     hint: 'output costs more than input: check both, or swap them',
+    severity: 'warning',
+  });
+}
+
+/** Warns of tokens written into a cache that are sold as other input, below their list price. */
+function checkCacheWrites(
+  source: Source,
+  price_at: string,
+  price: Price,
+  listed: readonly ListPrice[],
+): void {
+  const { cached_input_nano_per_million: cached, input_nano_per_million: input } = price;
+  if (cached === undefined || price.cache_write_nano_per_million !== undefined) return;
+  const dear = listed.find(({ price: list }) => (list.cache_write_nano_per_million ?? 0n) > input);
+  if (!dear || !source.has(`${price_at}/cached_input_per_million`)) return;
+  const cost = formatDollars(dear.price.cache_write_nano_per_million ?? 0n);
+  const charged = `this model charges ${formatDollars(input)}`;
+  source.fault(price_at, {
+    code: 'missing_price',
+    message: `price: writing into the cache of ${quote(dear.model)} costs ${cost}, and ${charged}`,
+    hint: `add cache_write_per_million: ${cost}`,
     severity: 'warning',
   });
 }

@@ -5,6 +5,8 @@ const NANO = 1_000_000_000n;
 /** The lowest and the highest price of a million tokens at any provider. */
 const CHEAPEST_NANO = NANO / 1_000n;
 const DEAREST_NANO = 1_000n * NANO;
+/** Few models have a higher price of a million tokens. */
+const DEAR_TOKENS_NANO = 200n * NANO;
 
 /** The highest price of other units at any provider: a higher one is most likely in cents. */
 export const DEAREST_UNIT_NANO = {
@@ -92,6 +94,10 @@ export function checkMagnitude(source: Source, place: string, unit: string, nano
 function tokenSlip(nano: bigint): Slip | undefined {
   if (nano < CHEAPEST_NANO) {
     const [one, thousand] = [nano * 1_000_000n, nano * 1_000n].map(formatDollars);
+    if (nano * 1_000_000n > DEAR_TOKENS_NANO) {
+      const like = 'for a million tokens looks like the price of a thousand';
+      return { like, hint: () => `if so write ${thousand}; else leave it` };
+    }
     const hint = `if it is that of one token write ${one}, if of a thousand ${thousand}`;
     return { like: 'for a million tokens looks like the price of one', hint: () => hint };
   }

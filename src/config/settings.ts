@@ -153,12 +153,19 @@ export function readPublicUrl(
 /** Warns of a public URL with a path: links between pages begin at the root, so it breaks them. */
 function checkPath(source: Source, public_url: string): void {
   if (!URL.canParse(public_url) || new URL(public_url).pathname === '/') return;
+  const { origin, pathname } = new URL(public_url);
   const word = source.word('/public_url');
+  const isVersion = /^\/(?:api\/?)?(?:v\d+)?\/?$/.test(pathname);
   source.fault('/public_url', {
     code: 'dashboard_path',
     severity: 'warning',
-    message: `public_url: the dashboard cannot be served below a path, as in ${word}`,
-    hint: 'give it a host of its own, or write dashboard: false',
+    message: isVersion
+      ? `public_url: ${word} has a path, which the addresses of the endpoints have already`
+      : `public_url: the dashboard cannot be served below a path, as in ${word}`,
+    hint:
+      isVersion && !source.hides('/public_url')
+        ? `write ${origin}`
+        : 'give it a host of its own, or write dashboard: false',
   });
 }
 

@@ -1,7 +1,7 @@
 import { isAllowed, lowerAddress } from './allow-list.js';
 import type { SignInBlock } from '../schema-types/gateway.js';
 import { readIdentityProvider } from './identity-provider.js';
-import { pointer as join, type Source } from '../yaml/source.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { IdentityProvider, SignIn } from '../core/configuration.js';
 import { readDuration } from '../yaml/units.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -67,6 +67,11 @@ function readProviders(
 /** More dollars are hardly meant for everybody who signs in. */
 const MUCH_CREDIT = 1_000;
 
+/** Hosts of mail where anybody gets an address, and any number of them. */
+const FREE_MAIL =
+  'gmail|googlemail|outlook|hotmail|live|yahoo|icloud|aol|proton|protonmail|gmx|web|qq';
+const MAIL_FOR_ALL = new RegExp(`^@(?:${FREE_MAIL})\\.(?:com|me|net|de|at|fr|co\\.uk)$`, 'i');
+
 /** `allow` must be written out, `'*'` for everybody too. Credit for everybody is a warning. */
 function checkAllow(
   source: Source,
@@ -89,11 +94,14 @@ function checkAllow(
     });
     return;
   }
-  if (!allow.includes('*') || Number(block.credit ?? 0) === 0) return;
+  const open = allow.find((one) => one === '*' || MAIL_FOR_ALL.test(one));
+  if (open === undefined || Number(block.credit ?? 0) === 0) return;
+  const why =
+    open === '*' ? '"allow" lets everybody in' : `anybody can get an address ${quote(open)}`;
   source.fault('/sign_in/credit', {
     code: 'open_credit',
     severity: 'warning',
-    message: 'credit: everybody who signs in gets this, since "allow" lets everybody in',
+    message: `credit: everybody who signs in gets this, since ${why}`,
     hint: 'allow addresses or domains only, or leave the credit out',
   });
 }
@@ -105,6 +113,10 @@ function checkOperators(
 ): void {
   // Quotes that are none have a fault of their own.
   if (allow.length === 0 || allow.some((one) => /[“”„‘’]/.test(one))) return;
+  // One that cannot be read may be the one that lets them in.
+  const keys = source.valueAt('/sign_in/allow');
+  const isWhole = !Array.isArray(keys) || keys.length === allow.length;
+  if (!isWhole) return;
   operators.forEach((email, i) => {
     if (email === undefined || isAllowed(email, allow)) return;
     const place = `/sign_in/operators${join(i)}`;

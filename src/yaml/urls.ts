@@ -25,7 +25,8 @@ export function readUrl(
   if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\/[^\s]+$/i.test(text)) {
     const message = `${name}: ${source.word(pointer)} is not an http or https URL`;
     const near = source.hides(pointer) ? undefined : meantUrl(text, usual);
-    const hint = near ?? 'it looks like https://HOST/PATH';
+    const isMail = /^(?:mailto:)?[^\s@/]+@[^\s@/]+\.\w+$/.test(text);
+    const hint = near ?? (isMail ? NO_MAIL : 'it looks like https://HOST/PATH');
     source.fault(pointer, { code: 'bad_url', message, hint });
     return undefined;
   }
@@ -40,6 +41,8 @@ export function readUrl(
   }
   return text.replace(/\/+$/, '');
 }
+
+const NO_MAIL = 'no mail is sent: write the address of a service, such as https://HOST/PATH';
 
 /** Paths of single operations, which the gateway adds itself. */
 const OPERATION = /\/(?:chat\/completions|completions|responses|embeddings|deployments\/.*)$/;

@@ -6,6 +6,7 @@ export const FIXTURES = fileURLToPath(new URL('../../fixtures/config/', import.m
 /** The environment that those files are read in. */
 export const ENV = {
   SECRET: 'S3cr3t-Value-9',
+  HASHED: 'a#b/c',
   EMPTY: '',
   SHORT: 'short',
   BASE_URL: 'https://expanded.example.com/v1',
