@@ -1,5 +1,6 @@
 import type { Capability } from '../core/model.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { hasOwnAddress } from './base-url.js';
 import type { ReadUpstream } from './upstreams.js';
 
 /** The work that a model is listed for, by whether its list price has output tokens. */
@@ -16,6 +17,13 @@ function bareName(model: string): string {
     .toLowerCase();
 }
 
+/** Whether the name of a model for embeddings is that of its maker, and not of a deployment. */
+function hasKnownName(source: Source, { upstream, read }: ReadUpstream): boolean {
+  const isDeployed = read.manifest.data.base_url?.includes('{resource}') === true;
+  const isOwn = isDeployed || hasOwnAddress(source, upstream.provider.name);
+  return !isOwn && /embed/i.test(upstream.model);
+}
+
 /** Warns of embeddings by several models: their vectors do not compare. */
 export function checkVectors(
   source: Source,
@@ -23,11 +31,13 @@ export function checkVectors(
   upstreams: readonly ReadUpstream[],
 ): void {
   if (!capabilities.has('embedding')) return;
-  const names = upstreams.map(({ upstream }) => bareName(upstream.model));
-  const at = names.findIndex((name) => /embed/.test(name) && name !== names[0]);
-  const other = upstreams[at];
-  if (!other || !/embed/.test(names[0] ?? '')) return;
-  const [own, mixed] = [upstreams[0]?.upstream.model ?? '', other.upstream.model].map(quote);
+  const [first, ...others] = upstreams.filter((one) => hasKnownName(source, one));
+  if (!first) return;
+  const other = others.find(
+    ({ upstream }) => bareName(upstream.model) !== bareName(first.upstream.model),
+  );
+  if (!other) return;
+  const [own, mixed] = [first, other].map(({ upstream }) => quote(upstream.model));
   source.fault(other.pointer, {
     code: 'mixed_vectors',
     message: `${mixed} makes other vectors than ${own}, and an index of both finds nothing`,
