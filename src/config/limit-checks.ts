@@ -18,10 +18,8 @@ interface ReadLimits {
 export function checkLimits(source: Source, pointer: string, model: ReadLimits): void {
   const at = `${pointer}/limits`;
   checkOrders(source, at, model.limits);
-  checkWhole(source, at, 'default_max_tokens', model.limits);
-  // A server of one's own may write as long as its context is.
-  if (model.upstreams.some(({ listed }) => listed))
-    checkWhole(source, at, 'max_tokens', model.limits);
+  checkDefault(source, at, model.limits);
+  checkOutput(source, at, model);
   checkImageTokens(source, at, model);
   checkImageOutput(source, at, model);
   checkImagePixels(source, at, model.limits);
@@ -56,21 +54,36 @@ function checkOrders(source: Source, at: string, limits: Limits): void {
   }
 }
 
-/** Warns of a limit of the output that is the whole context: no prompt fits beside it. */
-function checkWhole(
-  source: Source,
-  at: string,
-  name: 'max_tokens' | 'default_max_tokens',
-  limits: Limits,
-): void {
-  const place = `${at}/${name}`;
-  if (limits[name] === undefined || limits[name] !== limits.context || !source.has(place)) return;
+/** Warns of a default limit of the output that is the whole context: no prompt fits beside it. */
+function checkDefault(source: Source, at: string, { default_max_tokens, context }: Limits): void {
+  const place = `${at}/default_max_tokens`;
+  if (default_max_tokens === undefined || default_max_tokens !== context) return;
+  if (!source.has(place)) return;
   source.fault(place, {
     code: 'out_of_range',
-    message: `limits.${name}: ${source.word(place)} is the whole context`,
-    hint: 'write a smaller limit, which leaves room for a prompt, such as 16384',
+    message: `limits.default_max_tokens: ${source.word(place)} is the whole context`,
+    hint: 'write a smaller limit, which leaves room for a prompt',
     severity: 'warning',
   });
+}
+
+/** Warns of more output than the manifest says of a model: holds are too large, and calls fail. */
+function checkOutput(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
+  const { max_tokens } = limits;
+  const place = `${at}/max_tokens`;
+  if (max_tokens === undefined || !source.has(place)) return;
+  for (const { upstream, read } of upstreams) {
+    const known = read.manifest.data.init?.models?.[upstream.model]?.limits?.max_tokens;
+    if (typeof known !== 'number' || max_tokens <= known) continue;
+    const model = quote(upstream.model);
+    source.fault(place, {
+      code: 'out_of_range',
+      message: `limits.max_tokens: ${source.word(place)} is more than ${model} writes`,
+      hint: `write ${known}`,
+      severity: 'warning',
+    });
+    return;
+  }
 }
 
 /** Reports a context in thousands of tokens, such as 128. */
