@@ -40,12 +40,10 @@ export async function check(
   const pipelineFaults = checkPipelines(endpoints, stages).filter(
     (fault) => !pluginFaults.some((known) => byPlace(known, fault) === 0),
   );
-  const filterFaults = partialFilters(endpoints).filter(
-    (fault) => !pipelineFaults.some((known) => byPlace(known, fault) === 0),
-  );
-  const stageFaults = [...pluginFaults, ...pipelineFaults, ...filterFaults].map(withoutSecrets);
-  const all = sortFaults([...faults, ...stageFaults], file);
-  const isValid = all.every(({ severity }) => severity === 'warning');
+  const found = [...faults, ...[...pluginFaults, ...pipelineFaults].map(withoutSecrets)];
+  const isValid = found.every(({ severity }) => severity === 'warning');
+  // A filter with an error of its own would get two faults.
+  const all = sortFaults([...found, ...(isValid ? partialFilters(endpoints) : [])], file);
   return { faults: all, configuration: isValid ? configuration : undefined, stages };
 }
 

@@ -55,7 +55,7 @@ const MAX_DEPTH = 30;
  * braces, and texts and comments that end on the line on which they begin. Notes the place of each
  * value in `source`. Undefined for any other text, also for each one with a fault: the parser of
  * the package `yaml` reads these. It reads the plain form to the same values and places, but needs
- * ten times as long. `source` is of no use then.
+ * several times as long. `source` is of no use then.
  */
 export function readPlain(source: Source, text: string): PlainFile | undefined {
   // Bytes that are not UTF-8 are a fault.

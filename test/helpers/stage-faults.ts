@@ -18,7 +18,9 @@ endpoints:
   );
   const { faults } = await check(file, {});
   await rm(folder, { recursive: true, force: true });
-  return faults.map(
+  // The other endpoints of chat have no such stage, which is a warning for a filter.
+  const own = faults.filter(({ code }) => code !== 'partial_filter');
+  return own.map(
     ({ line, column, code, message, hint }) => `${line}:${column} ${code} ${message}; ${hint}`,
   );
 }

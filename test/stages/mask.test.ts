@@ -192,7 +192,7 @@ describe('the options of the stage mask', () => {
     [`${before}, mask: { with: 10.0.0.1 }, ${after}`, /^5:\d+ stage_option .*masked again, as ip/u],
     [
       `${before}, route: { capability: chat }, mask, balance, transform: chat, meter`,
-      /^5:\d+ late_stage .*fact "work", which stage "route" .*put it right after "validate"$/u,
+      /^5:\d+ late_stage .*"route" has read the request before .*put it right after "validate"$/u,
     ],
     [`auth, mask, validate: chat-completion, ${after}`, /^5:\d+ missing_fact .*"request"/u],
   ];
