@@ -131,19 +131,21 @@ export function checkChanges(
   modalities: Modalities,
   passthrough: readonly (readonly (string | undefined)[])[],
 ): void {
+  const { set, drop, rename } = changes;
+  if (drop.length + Object.keys(set).length + Object.keys(rename).length === 0) return;
   const held = heldBy(modalities);
   const known = [
     ...ownFields(modalities),
     ...passthrough.flat().filter((one) => one !== undefined),
   ];
-  for (const field of Object.keys(changes.set)) {
+  for (const field of Object.keys(set)) {
     const place = `${pointer}/set${join(field)}`;
     checkKnown(source, place, field, { known, verb: 'set', at: 'key' });
     if (!held.includes(field)) continue;
     const message = `set: only the gateway sets ${quote(field)}`;
     source.fault(place, { code: 'bad_set', message, hint: 'remove it', at: 'key' });
   }
-  changes.drop.forEach((field, i) => {
+  drop.forEach((field, i) => {
     if (field === undefined) return;
     checkKnown(source, `${pointer}/drop${join(i)}`, field, { known, verb: 'drop', at: 'value' });
     if (!NEEDED.includes(field)) return;
@@ -182,7 +184,6 @@ function checkRenames(
     const place = `${pointer}/rename${join(from)}`;
     const addFault = (message: string, at: 'key' | 'value', hint = '') =>
       source.fault(place, { code: 'bad_rename', message: `rename: ${message}`, at, hint });
-    const turned = `write { ${flow(to)}: ${flow(from)} }: the name that clients use stands first`;
     // Neither clients nor the gateway send it, but they do send the other one.
     const isTurned = !known.includes(from) && known.includes(to);
     const other = taken.get(to);
@@ -192,17 +193,14 @@ function checkRenames(
     else if (drop.includes(to)) addFault(`${word} is also in drop`, 'value');
     else if (other) addFault(`${quote(other)} and ${quote(from)} both become ${word}`, 'value');
     else if (held.includes(to) && !(from === 'max_tokens' && TOKEN_LIMITS.includes(to))) {
-      addFault(
-        `only the gateway sets ${word}`,
-        'value',
-        isTurned || TOKEN_LIMITS.includes(from) ? turned : '',
-      );
+      const mayBeTurned = isTurned || TOKEN_LIMITS.includes(from);
+      addFault(`only the gateway sets ${word}`, 'value', mayBeTurned ? turnedHint(from, to) : '');
     } else if (isTurned) {
       const message = `rename: no request has a field ${quote(from)}`;
       source.fault(place, {
         code: 'unknown_field',
         message,
-        hint: turned,
+        hint: turnedHint(from, to),
         at: 'key',
         severity: 'warning',
       });
@@ -211,4 +209,8 @@ function checkRenames(
     }
     taken.set(to, from);
   }
+}
+
+function turnedHint(from: string, to: string): string {
+  return `write { ${flow(to)}: ${flow(from)} }: the name that clients use stands first`;
 }

@@ -44,14 +44,9 @@ export function readServiceAccount(
   }
   if (text === undefined) return undefined;
   const key = keyIn(text);
-  const isPath = !source.hides(place) && /^[\w./~-]{1,80}\.json$/.test(text);
-  const path = text.replace(/^~/, '/home/USER');
-  const isHiddenPath = source.hides(place) && /^[\w./~-]{1,200}\.json$/.test(text);
-  if (isHiddenPath) {
-    const known = 'its variable holds a path, and the key itself is wanted';
-    return fault('is not the JSON of a key file', `${known}: write \${file:PATH} with that path`);
-  }
-  const way = isPath ? `write service_account: \${file:${path}}` : undefined;
+  const way = /^[\w./~-]{1,200}\.json$/.test(text)
+    ? pathHint(text, source.hides(place))
+    : undefined;
   if (!key) return fault('is not the JSON of a key file', way);
   const { client_email, private_key, token_uri = GOOGLE_TOKEN_URL } = key;
   if (typeof client_email !== 'string' || client_email === '') return fault('lacks client_email');
@@ -85,4 +80,11 @@ function isPrivateKey(pem: unknown): pem is string {
 
 function isTokenUrl(text: unknown): text is string {
   return typeof text === 'string' && URL.canParse(text) && isAtGoogle(new URL(text));
+}
+
+/** The hint for a path where the key itself is wanted; what a variable holds is not shown. */
+function pathHint(path: string, isHidden: boolean): string {
+  if (!isHidden) return `write service_account: \${file:${path.replace(/^~/, '/home/USER')}}`;
+  const why = 'its variable holds a path, and the key itself is wanted';
+  return `${why}: write \${file:PATH} with that path`;
 }

@@ -114,9 +114,8 @@ function checkOperators(
   // Quotes that are none have a fault of their own.
   if (allow.length === 0 || allow.some((one) => /[“”„‘’]/.test(one))) return;
   // One that cannot be read may be the one that lets them in.
-  const keys = source.valueAt('/sign_in/allow');
-  const isWhole = !Array.isArray(keys) || keys.length === allow.length;
-  if (!isWhole) return;
+  const written = source.valueAt('/sign_in/allow');
+  if (Array.isArray(written) && written.length !== allow.length) return;
   operators.forEach((email, i) => {
     if (email === undefined || isAllowed(email, allow)) return;
     const place = `/sign_in/operators${join(i)}`;

@@ -25,7 +25,7 @@ export function partialFilters(endpoints: readonly EndpointEntry[]): ConfigFault
     const more = open.length > NAMED ? ` and ${open.length - NAMED} more` : '';
     const others = `${shown.join(', ')}${more}, where the same models answer`;
     const message = `stage "${name}" stands at "${first.name}", but not at ${others}`;
-    const hint = `write "*" in place of ${first.name}, for all endpoints`;
+    const hint = `for all endpoints write it under "*": { after: { validate: [${name}: ...] } }`;
     return [{ ...fault(entry, 'partial_filter', message, hint), severity: 'warning' as const }];
   });
 }
@@ -34,8 +34,7 @@ function entryOf({ stages }: EndpointEntry, name: string): StageEntry | undefine
   return stages.find((one) => one.name === name);
 }
 
-/** What an endpoint has done: `chat` for all formats of chat; undefined for one without a call. */
+/** The work of an endpoint: `chat` in all formats of chat. One without work is like no other. */
 function workOf(endpoint: EndpointEntry): unknown {
-  const option = entryOf(endpoint, 'transform')?.option;
-  return option ?? endpoint;
+  return entryOf(endpoint, 'transform')?.option ?? endpoint;
 }

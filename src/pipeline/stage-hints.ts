@@ -1,6 +1,7 @@
 import { readShippedSchema } from '../lib/schemas.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
 import { foreignKeyHint } from '../yaml/foreign-keys.js';
+import { BY_MINUTE } from '../yaml/foreign-top.js';
 import { flow } from '../yaml/schema-walk.js';
 import type { StageEntry } from '../core/configuration.js';
 
@@ -11,13 +12,10 @@ export function wordOf(option: unknown): string {
   return values.find((value) => typeof value === 'string') ?? '';
 }
 
-const NO_RATES =
-  'there is no limit by the minute: remove it; tollgate key create --limit sets one in dollars';
-
 /** The hint for the name of a stage that there is not. */
 export function stageHint(name: string, known: readonly string[]): string {
   if (name.includes('/') && !name.startsWith('@')) return `did you mean "./${name}"?`;
-  if (/rate|throttle|rpm|tpm/i.test(name)) return NO_RATES;
+  if (/rate|throttle|rpm|tpm/i.test(name)) return BY_MINUTE;
   const settings: object = readShippedSchema('gateway')['properties'];
   if (Object.hasOwn(settings, name))
     return `it is a setting: ${name}: stands at the top of the file`;

@@ -5,11 +5,10 @@ import { IN_MANIFESTS, OF_MANIFEST } from './foreign-manifest.js';
 import { IDENTITY, SIGN_IN } from './foreign-sign-in.js';
 import { BUDGET, BY_MINUTE, RETRIES, TOP } from './foreign-top.js';
 
-const MORE_UPSTREAMS = 'add further upstreams to the model: they are the fallbacks';
 const FALLBACKS: ForeignHint = {
   text: 'remove it, and add { provider: NAME, model: VALUE } to the upstreams of the model',
   list: 'remove it, and add an entry to the upstreams of the model for each of VALUE',
-  block: MORE_UPSTREAMS,
+  block: 'add further upstreams to the model: they are the fallbacks',
 };
 
 /**

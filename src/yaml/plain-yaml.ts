@@ -1,7 +1,7 @@
 import { pointer as join, type Mark, type Source } from './source.js';
 
 /** A place for a value: the block or the list that holds it, and its name or its index there. */
-export interface Slot {
+interface Slot {
   holder: object;
   name: string | number;
   pointer: string;

@@ -107,9 +107,9 @@ export class Source {
   }
 
   placeOf(offset: number): Place {
-    const line = lastAtMost(this.#lineStarts(), offset);
-    const start = this.#lineStarts()[line] ?? 0;
-    return { file: this.file, line: line + 1, column: offset - start + 1 };
+    const starts = this.#lineStarts();
+    const line = lastAtMost(starts, offset);
+    return { file: this.file, line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
   }
 
   /** The offset of each line. Most files have no fault, and so need none. */

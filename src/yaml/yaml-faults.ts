@@ -86,7 +86,7 @@ function explain(error: YAMLError, whole: Text, document: Document): OffsetFault
   if (message.endsWith('quote')) return openQuote(offset, whole, document);
   if (/^Flow .* end with a .$/.test(message)) return openBracket(offset, whole, document);
   const found = lineAt(whole, offset);
-  const tab_at = tabNear(found, whole);
+  const tab_at = LOST_INDENT.has(code) ? tabNear(found, whole) : undefined;
   if (tab_at !== undefined) {
     return { offset: tab_at, ...(PLAIN_WORDS['TAB_AS_INDENT'] ?? { message }) };
   }
@@ -107,6 +107,9 @@ function explain(error: YAMLError, whole: Text, document: Document): OffsetFault
   if (code === 'BLOCK_AS_IMPLICIT_KEY') return deeper(offset, at, whole);
   return { offset, ...inWords(error, whole) };
 }
+
+/** Errors that a tab causes before a line of a block. Between braces tabs are allowed. */
+const LOST_INDENT = new Set(['BAD_INDENT', 'BLOCK_AS_IMPLICIT_KEY', 'MULTILINE_IMPLICIT_KEY']);
 
 /** The offset of a tab that indents a line, or the next one, by which the parser is misled. */
 function tabNear(at: number, { lines, starts }: Text): number | undefined {

@@ -35,7 +35,7 @@ describe('filters at some endpoints only', () => {
     expect(others).to.deep.equal([]);
     expect(found).to.include({ severity: 'warning', at: '5 partial_filter' });
     expect(found?.words).to.match(/stage "mask" stands at "chat", but not at POST \/\S+, POST/);
-    expect(found?.words).to.include('write "*" in place of chat');
+    expect(found?.words).to.include('"*": { after: { validate: [mask: ...] } }');
   });
 
   it('are none where all endpoints have the filter', async () => {
