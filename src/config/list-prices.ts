@@ -57,6 +57,13 @@ export class ListPrices {
     return [...this.text.matchAll(BLOCK)].find(([block]) => block.includes(line))?.[1];
   }
 
+  /** Whether the list has a model of another manifest at this one too, which then sells those. */
+  sells(manifest: string, owner: string): boolean {
+    const sold = Object.keys(this.#of(manifest)?.models ?? {});
+    const [block = ''] = [...this.text.matchAll(BLOCK)].find(([, name]) => name === owner) ?? [];
+    return sold.some((model) => block.includes(`\n    ${model}: {`));
+  }
+
   /** The main prices of a model, whoever lists it first, as they are written; undefined if none. */
   writtenOf(model: string): string | undefined {
     const start = this.text.indexOf(`\n    ${withoutDate(model)}: {`);

@@ -39,7 +39,9 @@ export function checkPriceOrder(source: Source, price_at: string, price: Price):
     videoKind(source, `${price_at}/per_video_second`, kind, nano),
   );
   const isTwice = checkSameQuality(source, images);
-  if (!isTwice) checkKinds(source, 'per_image', images);
+  // Sizes beside qualities cannot be compared, and are an error of their own.
+  const isMixed = new Set(images.map(({ word, same }) => word === same)).size > 1;
+  if (!isTwice && !isMixed) checkKinds(source, 'per_image', images);
   checkKinds(source, 'per_video_second', videos);
   checkLongPrompt(source, price_at, price);
 }

@@ -69,7 +69,9 @@ export function checkUnits(
   const given = source.keys(pointer) ?? [];
   // An unknown key has a fault already, and is most likely the unit that seems to be missing.
   const isKnown = given.every((key) => units.has(key));
-  const missing = isKnown ? missingUnits(given, capabilities, modalities) : [];
+  const all = isKnown ? missingUnits(given, capabilities, modalities) : [];
+  // A capability of no use here, such as tools without chat, has a fault of its own.
+  const missing = all.filter(([, capability]) => isOfUse(capability, capabilities, modalities));
   const unfit = given.filter((unit) => {
     return units.get(unit)?.pays.some((one) => capabilities.has(one)) === false;
   });
@@ -89,6 +91,18 @@ export function checkUnits(
     const hint = `add ${unit}, in dollars, such as ${unit}: ${exampleOf(unit)}`;
     source.fault(pointer, { code: 'missing_price', message, hint });
   }
+}
+
+/** Whether the capability is the name of a modality, or refines one that is listed. */
+function isOfUse(
+  capability: Capability,
+  capabilities: ReadonlySet<Capability>,
+  modalities: Modalities,
+): boolean {
+  return [...modalities.values()].some(
+    ({ name, refinements }) =>
+      name === capability || (capabilities.has(name) && refinements.includes(capability)),
+  );
 }
 
 /** Amounts for hints, for units where 0.60 is unusual. */

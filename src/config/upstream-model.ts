@@ -182,7 +182,8 @@ function reportNoListPrice(asked: Asked): void {
   const last = names.exact(model.slice(model.lastIndexOf('/') + 1));
   const meant = isOpen ? (names.meant(model) ?? last) : undefined;
   const owner = source.has(place) ? undefined : prices.ownerOf(model);
-  if (owner !== undefined && owner !== provider.manifest && names.first !== undefined) {
+  const isForeign = owner !== undefined && !prices.sells(provider.manifest, owner);
+  if (isForeign && names.first !== undefined) {
     const message = `there is no list price of ${quote(model)} at ${provider.manifest}`;
     const such = `such as model: ${flow(names.first)}`;
     const hint = `it is a model of ${owner}: add model: ID here, ${such}`;

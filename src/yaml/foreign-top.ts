@@ -73,6 +73,7 @@ export const TOP: Readonly<Record<string, ForeignHint>> = {
   budgets: BUDGET,
   budget: BUDGET,
   max_budget: BUDGET,
+  stages: STAGES,
   plugins: STAGES,
   middleware: STAGES,
   middlewares: STAGES,

@@ -72,11 +72,33 @@ describe('the faults of a configuration', () => {
     });
   }
 
-  it('come from at least 100 broken files', async () => {
-    const texts = await Promise.all(names.map((name) => readFile(FIXTURES + name, 'utf8')));
-    const broken = texts.filter((text) =>
-      expectedOf(text).some(({ severity }) => severity === 'error'),
-    );
-    expect(broken.length).to.be.at.least(100);
+  describe('as a corpus', () => {
+    let all: Expected[][];
+
+    before(async () => {
+      all = await Promise.all(
+        names.map(async (name) => expectedOf(await readFile(FIXTURES + name, 'utf8'))),
+      );
+    });
+
+    it('come from at least 200 broken files', () => {
+      const broken = all.filter((some) => some.some(({ severity }) => severity === 'error'));
+      expect(broken.length).to.be.at.least(200);
+    });
+
+    it('stand beside at least 25 sound files', () => {
+      expect(all.filter(({ length }) => length === 0).length).to.be.at.least(25);
+    });
+
+    it('have two files or more of each finding', () => {
+      const files = new Map<string, number>();
+      for (const some of all) {
+        const codes = new Set(some.map(({ code }) => code));
+        for (const code of codes) files.set(code, (files.get(code) ?? 0) + 1);
+      }
+      expect(files.size).to.be.at.least(100);
+      const single = [...files].filter(([, count]) => count < 2).map(([code]) => code);
+      expect(single).to.deep.equal([]);
+    });
   });
 });
