@@ -227,14 +227,29 @@ function checkWeight(source: Source, list: string, upstreams: Weighted, at: numb
   const group = weights.slice(before + 1, after === -1 ? undefined : after);
   const sum = group.reduce<number>((total, weight) => total + (weight ?? 0), 0);
   if (group.length > 1 && sum / own < RARE_CALLS) return;
-  const message =
-    group.length > 1
-      ? `${source.word(pointer)} of ${sum} wins one call in ${Math.round(sum / own)}`
-      : 'this weight has no effect: no upstream next to it has one';
+  if (group.length === 1) return reportLone(source, list, weights, at);
+  const wins = `wins one call in ${Math.round(sum / own)}`;
+  const message = `weight: ${source.word(pointer)} of ${sum} ${wins}`;
+  const hint = 'write a larger one, or remove the entry';
+  source.fault(pointer, { code: 'rare_upstream', message, hint, severity: 'warning' });
+}
+
+/** Reports a weight without a neighbour that has one. Of two about one entry the first is told. */
+function reportLone(
+  source: Source,
+  list: string,
+  weights: readonly (number | undefined)[],
+  at: number,
+): void {
+  const isLone = (index: number): boolean =>
+    weights[index] !== undefined && weights[index - 1] === undefined;
+  if (isLone(at - 2)) return;
+  const between = [at + 1, at - 1].find((one) => weights[2 * one - at] !== undefined);
+  const message = 'weight: this weight has no effect: no upstream next to it has one';
   const hint =
-    group.length > 1
-      ? 'write a larger one, or remove the entry'
-      : 'give the neighbour a weight too, or remove this one';
-  const code = group.length > 1 ? 'rare_upstream' : 'lone_weight';
-  source.fault(pointer, { code, message: `weight: ${message}`, hint, severity: 'warning' });
+    between === undefined
+      ? 'give the neighbour a weight too, or remove this one'
+      : `give the upstream of ${source.word(`${list}${join(between)}/provider`)} between two a weight too`;
+  const pointer = `${list}${join(at)}/weight`;
+  source.fault(pointer, { code: 'lone_weight', message, hint, severity: 'warning' });
 }

@@ -95,7 +95,7 @@ function checkClasses(
 ): void {
   const { audio_input_nano_per_million: own, input_nano_per_million: input } = price;
   if (own !== undefined || price.free || !capabilities.has('audio')) return;
-  if (input === 0n) return;
+  if (input === 0n || source.hasMisspelled(price_at, 'audio_input_per_million')) return;
   const charged = `is charged as other input, at ${formatDollars(input)}`;
   const warn = (message: string, hint: string): void =>
     source.fault(price_at, { code: 'missing_price', message, hint, severity: 'warning' });

@@ -31,6 +31,11 @@ function compiled(source: string, at: number): TextPattern {
   if (/^\^?\(?\.[*+]\??\)?\$?$/.test(source)) {
     throw new OptionError(`also[${at}] matches every text: write what the text to find looks like`);
   }
+  const [look] = /\(\?<?[=!]/.exec(source) ?? [];
+  if (look !== undefined) {
+    const way = look.includes('<') ? 'behind' : 'ahead';
+    throw new OptionError(`also[${at}] looks ${way}, ${look}...), as RE2 cannot: match all of it`);
+  }
   try {
     return compileOperatorPattern(OWN_KIND, source);
   } catch (error) {
@@ -41,7 +46,6 @@ function compiled(source: string, at: number): TextPattern {
 
 /** A hint for a pattern that RE2 does not accept. */
 function remedy(reason: string): string {
-  if (/\(\?[=!<]/.test(reason)) return '; RE2 looks neither ahead nor behind: match the whole text';
   if (/missing closing/.test(reason))
     return '; close it, or write \\ before what stands for itself';
   return /empty text/.test(reason) ? '; write + in place of *' : '';

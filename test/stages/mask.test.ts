@@ -179,7 +179,14 @@ describe('the options of the stage mask', () => {
       `${before}, mask: { also: ["(a"] }, ${after}`,
       /^5:\d+ stage_option .*also\[0\] .*missing clos/u,
     ],
-    [`${before}, mask: { also: ["(?=a)"] }, ${after}`, /^5:\d+ stage_option .*also\[0\] cannot/u],
+    [
+      `${before}, mask: { also: ["(?=a)"] }, ${after}`,
+      /^5:\d+ stage_option .*also\[0\] looks ahead, \(\?=\.\.\.\), as RE2 cannot/u,
+    ],
+    [
+      `${before}, mask: { also: ["(?<!a)b"] }, ${after}`,
+      /^5:\d+ stage_option .*also\[0\] looks behind, \(\?<!/u,
+    ],
     [
       `${before}, mask: { also: ["a*"] }, ${after}`,
       /^5:\d+ stage_option .*matches the empty text/u,
