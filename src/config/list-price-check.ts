@@ -1,4 +1,4 @@
-import type { Capability, Price } from '../core/model.js';
+import { TOKEN_UNIT_FIELDS, type Capability, type Price } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { quote, type Source } from '../yaml/source.js';
@@ -95,7 +95,9 @@ function checkClasses(
 ): void {
   const { audio_input_nano_per_million: own, input_nano_per_million: input } = price;
   if (own !== undefined || price.free || !capabilities.has('audio')) return;
-  if (input === 0n || source.hasMisspelled(price_at, 'audio_input_per_million')) return;
+  if (input === 0n) return;
+  const others = TOKEN_UNIT_FIELDS.map(([unit]) => unit);
+  if (source.hasMisspelled(price_at, 'audio_input_per_million', others)) return;
   const charged = `is charged as other input, at ${formatDollars(input)}`;
   const warn = (message: string, hint: string): void =>
     source.fault(price_at, { code: 'missing_price', message, hint, severity: 'warning' });

@@ -71,6 +71,32 @@ export function checkImageWork(
   });
 }
 
+/** Families of models that only read text, whoever serves them. */
+const READS_TEXT = /^(?:gpt-oss|gpt-3\.5|o[13]-mini|codestral|llama-?3\.[13]|command-r)/;
+
+function readsTextAlone({ upstream: { model }, read }: ReadUpstream): boolean {
+  if (READS_TEXT.test(bareName(model))) return true;
+  const known = read.manifest.data.init?.models?.[model]?.capabilities ?? [];
+  return known.includes('chat') && !known.includes('vision');
+}
+
+/** Warns of images for a model that only reads text. */
+export function checkSight(
+  source: Source,
+  pointer: string,
+  capabilities: ReadonlySet<Capability>,
+  upstreams: readonly ReadUpstream[],
+): void {
+  const blind = capabilities.has('vision') ? upstreams.find(readsTextAlone) : undefined;
+  if (!blind) return;
+  source.fault(`${pointer}/capabilities${join([...capabilities].indexOf('vision'))}`, {
+    code: 'other_work',
+    message: `capabilities: ${quote(blind.upstream.model)} reads text alone, so images fail`,
+    hint: 'remove vision',
+    severity: 'warning',
+  });
+}
+
 /** Warns of a model for chat that is offered for embeddings, and of the reverse. */
 export function checkWork(
   source: Source,

@@ -8,7 +8,7 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { checkLimits } from './limit-checks.js';
 import { checkListPrices } from './list-price-check.js';
-import { checkImageWork, checkVectors, checkWork } from './model-work.js';
+import { checkImageWork, checkSight, checkVectors, checkWork } from './model-work.js';
 import { checkUnits, readPrice } from './prices.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -56,6 +56,7 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Mode
   checkListPrices(source, upstreams, capabilities, known.modalities);
   checkWork(source, pointer, capabilities, upstreams);
   checkImageWork(source, pointer, capabilities, upstreams);
+  checkSight(source, pointer, capabilities, upstreams);
   checkVectors(source, capabilities, upstreams);
   const renames = upstreams.map(({ upstream }) => upstream.rename);
   checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
