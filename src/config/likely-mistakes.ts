@@ -246,10 +246,11 @@ function reportLone(
   if (isLone(at - 2)) return;
   const between = [at + 1, at - 1].find((one) => weights[2 * one - at] !== undefined);
   const message = 'weight: this weight has no effect: no upstream next to it has one';
+  const provider = source.word(`${list}${join(between ?? at)}/provider`);
   const hint =
     between === undefined
       ? 'give the neighbour a weight too, or remove this one'
-      : `give the upstream of ${source.word(`${list}${join(between)}/provider`)} between two a weight too`;
+      : `give the upstream of ${provider} between two a weight too`;
   const pointer = `${list}${join(at)}/weight`;
   source.fault(pointer, { code: 'lone_weight', message, hint, severity: 'warning' });
 }
