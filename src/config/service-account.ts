@@ -50,7 +50,10 @@ export function readServiceAccount(
   if (!key) return fault('is not the JSON of a key file', way);
   const { client_email, private_key, token_uri = GOOGLE_TOKEN_URL } = key;
   if (typeof client_email !== 'string' || client_email === '') return fault('lacks client_email');
-  if (!isPrivateKey(private_key)) return fault('has no private_key that can be read');
+  if (!isPrivateKey(private_key)) {
+    const hint = 'use the key file as it was downloaded: service_account: ${file:key.json}';
+    return fault('has no private_key that can be read', hint);
+  }
   if (token_url !== undefined) {
     const own = readUrl(source, `${pointer}/token_url`, token_url);
     return own === undefined ? undefined : { client_email, private_key, token_url: own };

@@ -238,9 +238,10 @@ function checkRoom(source: Source, body_bytes: number, in_flight_bytes: number):
   if (place === undefined || body_bytes * ROOM_OF_BODY <= in_flight_bytes) return;
   const min_mb = Math.ceil((body_bytes * ROOM_OF_BODY) / MB);
   const max_kb = Math.floor(in_flight_bytes / ROOM_OF_BODY / 1024);
+  const max = max_kb < 1024 ? `${max_kb}kb` : `${Math.floor(max_kb / 1024)}mb`;
   source.fault(`/limits/${place}`, {
     code: 'unreached_limit',
-    message: `limits.in_flight_bytes leaves room for bodies of ${max_kb}kb, fewer than limits.body`,
+    message: `limits.in_flight_bytes leaves room for bodies of ${max}, and limits.body is larger`,
     hint: `write in_flight_bytes: ${min_mb}mb, or a smaller body`,
     severity: 'warning',
   });
