@@ -6,6 +6,7 @@ import type { Gateway } from '../gateway/gateway.js';
 import { sentence } from './command.js';
 import { placeIn } from './fault-place.js';
 import { load, type ServeOptions } from './load.js';
+import { warningsText } from './welcome.js';
 
 const MAX_CHANGES = 20;
 const CHANGE_CHARACTERS = 200;
@@ -13,8 +14,11 @@ const CHANGE_CHARACTERS = 200;
 /** Reloads the configuration. One line of the log names the changes, or the fault of the file. */
 export async function reload(gateway: Gateway, options: ServeOptions, log: Logger): Promise<void> {
   const before = gateway.configuration;
+  let warnings: number;
   try {
-    gateway.reload(await load(options));
+    const checked = await load(options);
+    gateway.reload(checked);
+    warnings = checked.faults.length;
   } catch (error) {
     const faults = error instanceof ConfigError ? error.faults : [];
     const [fault] = faults.filter(({ severity }) => severity === 'error');
@@ -33,6 +37,7 @@ export async function reload(gateway: Gateway, options: ServeOptions, log: Logge
   });
   if (changes.length > 0) log.info({ changes }, 'took up the changed configuration');
   else log.info('took up the changed configuration: nothing changes for clients');
+  if (warnings > 0) log.warn(warningsText(gateway.configuration, warnings));
 }
 
 /** At most `MAX_CHANGES` sentences. Changes that take something from clients come first. */

@@ -44,7 +44,7 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   // With workers, the parent process prints the welcome.
   if (cluster.isPrimary) {
     const first = await seedStore(checked.configuration, gateway.store);
-    welcome(checked.configuration, address, first, options.json);
+    welcome(checked, address, first, options.json);
   }
   const unfollow = followFiles(files, stamp, () =>
     withAudit(gateway, log, () => reload(gateway, options, log)),

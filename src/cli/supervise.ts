@@ -19,7 +19,8 @@ const RESTART_MS = 1_000;
  * passes them on, restarts workers that die, and exits after the last one.
  */
 export async function superviseWorkers(options: ServeOptions & { workers: number }): Promise<void> {
-  const { configuration } = await load(options);
+  const checked = await load(options);
+  const { configuration } = checked;
   const stopped = untilStopped();
   const metrics = await measure(configuration);
   // The first worker starts alone: an error that keeps it from listening would hit all workers.
@@ -35,7 +36,7 @@ export async function superviseWorkers(options: ServeOptions & { workers: number
     const replacing = replaceTheDead(configuration);
     const others = Array.from({ length: options.workers - 1 }, () => begun(cluster.fork()));
     await Promise.race([Promise.all(others), stopped]);
-    welcome(configuration, address, await greeted(configuration), options.json);
+    welcome(checked, address, await greeted(configuration), options.json);
     await stopped;
     replacing.stop();
   }

@@ -1,26 +1,36 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { formatDollars } from '../lib/money.js';
 import type { Configuration } from '../core/configuration.js';
+import type { ValidCheck } from '../gateway/gateway.js';
 import type { Seeded } from '../gateway/seed.js';
 import { shellQuoted, shellWord } from '../lib/shell-quote.js';
 import { written, type Address } from './listen.js';
 import { pluralize, printJson, printLine, formatTime } from './print.js';
 
 /**
- * The text that `serve` prints once it takes requests: its address and, at the first start, a key,
- * a sample call and a sign-in link; or these facts as one JSON document.
+ * The text that `serve` prints once it takes requests: its address, the number of warnings about
+ * the file and, at the first start, a key, a sample call and a sign-in link; or these facts as one
+ * JSON document.
  */
 export function welcome(
-  configuration: Configuration,
+  { configuration, faults }: Pick<ValidCheck, 'configuration' | 'faults'>,
   address: Address,
   first: Seeded | undefined,
   json?: boolean,
 ): void {
   const url = `http://${written(address)}`;
   const models = configuration.models.size;
-  if (json) return printJson({ url, models, first_start: first ? shapeOf(first) : null });
+  const warnings = faults.length;
+  if (json) return printJson({ url, models, warnings, first_start: first ? shapeOf(first) : null });
   if (first) greet(configuration, url, first);
   printLine(`Tollgate is serving ${pluralize(models, 'model')} on ${url}`);
+  if (warnings > 0) printLine(warningsText(configuration, warnings));
+}
+
+/** Says how many warnings the file has, and the command that shows them. */
+export function warningsText({ file }: Configuration, warnings: number): string {
+  const path = relative('.', file);
+  return `${path} has ${pluralize(warnings, 'warning')}: tollgate check ${shellWord(path)}`;
 }
 
 function shapeOf({ account, credit_nano, secret, sign_in }: Seeded): object {

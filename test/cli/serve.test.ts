@@ -92,6 +92,21 @@ describe('tollgate serve', () => {
     expect((await ask({ url, secret: first.secret }, '/v1/models')).status).to.equal(200);
   });
 
+  it('says how many warnings the file has, and how to see them', async () => {
+    await place.write(`${SIMULATED}trusted_proxies: [0.0.0.0/0]\n`);
+    const serving = place.start('serve');
+    await serving.url();
+    const command = 'tollgate check gateway.yaml';
+    const printed = `\ngateway.yaml has 1 warning: ${command}\n`;
+    await until(() => serving.stdout.endsWith(printed), 'it prints');
+    await place.write(`${SIMULATED}trusted_proxies: ['::/0', 0.0.0.0/0]\n`);
+    await serving.says(`gateway.yaml has 2 warnings: ${command}`);
+    expect(await serving.kill('SIGTERM')).to.include({ status: 0 });
+    const other = place.start('serve', '--json');
+    await until(() => other.stdout.endsWith('}\n'), 'it prints');
+    expect(JSON.parse(other.stdout)).to.include({ warnings: 2 });
+  });
+
   it('prints no welcome if there is an account already', async () => {
     await place.write(FIRST);
     await place.json('account', 'create', 'bob');
