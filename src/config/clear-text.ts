@@ -130,9 +130,20 @@ function checkDefault(source: Source, pointer: string, { written = '', text = ''
   const [, escaped] = /^\$\$\{(\w+)\}$/.exec(written) ?? [];
   if (escaped !== undefined) reportUnexpanded(source, pointer, escaped);
   if (STAND_IN.test(text) && !source.unread.has(pointer)) reportStandIn(source, pointer, written);
+  const [, named] = /^(?:export )?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)=/.exec(text) ?? [];
+  if (named !== undefined && !source.unread.has(pointer))
+    reportNamed(source, pointer, written, named);
   const [, name, standby = ''] = /\$\{(\w+):-([^}]*)\}/.exec(written) ?? [];
   if (!isKey(standby) && !(isLong(standby) && SECRET_FORM.test(standby))) return;
   reportClear(source, pointer, `write "\${${name}}", without the default`);
+}
+
+/** Warns of a secret with the name of its variable before it, as a line of .env has it. */
+function reportNamed(source: Source, pointer: string, written: string, name: string): void {
+  const key = segments(pointer).at(-1) ?? '';
+  const message = `${key}: what ${quote(written)} stands for begins with "${name}="`;
+  const hint = 'leave only the secret itself there';
+  source.faultAsWritten(pointer, { code: 'placeholder', message, hint, severity: 'warning' });
 }
 
 /** Warns of a variable that was copied from an example, and never set to the real value. */

@@ -1,6 +1,7 @@
 import type { EndpointBlock } from '../schema-types/gateway.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { checkSlips } from './endpoint-slips.js';
 import { EVERY, isWhole, readStage, stageAt, withInsertions } from './insertions.js';
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { DefaultEndpoint, Modalities } from '../pipeline/modality.js';
@@ -52,6 +53,7 @@ export function readEndpoints(
     const endpoint = entry && readEndpoint(source, name, entry);
     if (!endpoint) continue;
     checkTaken(source, endpoint, read);
+    checkSlips(source, endpoint, shipped);
     read.push(endpoint);
   }
   const taken = new Set(read.map(shapeOf));

@@ -48,10 +48,12 @@ export function checkFreeFallbacks(source: Source, payers: readonly ReadUpstream
     const main = listed ? tokenPrices(listed.price).filter(([unit]) => MAIN.test(unit)) : [];
     const prices = main.map(([unit, nano]) => `${unit}: ${formatDollars(nano)}`).join(', ');
     const which = prices === '' ? 'the prices of this upstream' : `price: { ${prices} }`;
+    const free = payers.find((payer) => !paid.includes(payer));
+    const rest = `, and price: free at ${quote(free?.upstream.provider.name ?? '')}`;
     source.fault(pointer, {
       code: 'price_off_list',
       message: `${quote(upstream.model)} costs money here, and the model is free in any case`,
-      hint: `write ${which} at the model in place of free, or leave it if it is meant`,
+      hint: `write ${which} at the model in place of free${rest}, or leave it if it is meant`,
       severity: 'warning',
     });
   }

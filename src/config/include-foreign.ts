@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, join as joinPath, parse } from 'node:path';
 import { isRecord } from '../lib/is-record.js';
 import { readShippedSchema } from '../lib/schemas.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
@@ -25,9 +25,24 @@ export function isForeign({ value }: Source): boolean {
   return entries.length > 0 && !entries.some(isOurs);
 }
 
+/** Whether an editor or a person has put a copy of a file there. */
+export function isBackup(file: string): boolean {
+  return /~$|\.(?:bak|orig|old|swp|save|tmp|rej)$|^#.*#$/i.test(basename(file));
+}
+
 /** Reports the files of other programs once, at the pattern that matches them. */
 export function reportForeign(source: Source, pointer: string, files: readonly string[]): void {
   const [first = '', ...others] = files.map((file) => basename(file));
+  if (isBackup(first)) {
+    const { dir, name } = parse(source.text(pointer) ?? '');
+    const right = joinPath(dir, name.endsWith('*') ? `${name}.yaml` : '*.yaml');
+    source.fault(pointer, {
+      code: 'foreign_file',
+      message: `include: ${source.word(pointer)} also matches ${quote(first)}, an older copy`,
+      hint: `write ${quote(right)}, or remove the copy`,
+    });
+    return;
+  }
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   const no = others.length > 0 ? 'which are no files of Tollgate' : 'which is no file of Tollgate';
   source.fault(pointer, {

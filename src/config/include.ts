@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join as joinPath, normalize, resolve } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
-import { BLOCKS, isForeign, reportForeign } from './include-foreign.js';
+import { BLOCKS, isBackup, isForeign, reportForeign } from './include-foreign.js';
 import { isRecord } from '../lib/is-record.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import type { ExpansionContext } from '../yaml/expand.js';
@@ -35,6 +35,11 @@ export async function includeFiles(source: Source, context: ExpansionContext): P
   const foreign = new Map<string, string[]>();
   let characters = 0;
   for await (const { file, pointer, text, error } of readAhead([...files])) {
+    if (isBackup(file) && source.text(pointer)?.includes('*')) {
+      foreign.set(pointer, [...(foreign.get(pointer) ?? []), file]);
+      source.complete = false;
+      continue;
+    }
     if (text === undefined) reportUnreadable(source, pointer, unreadable(file, error));
     characters += text?.length ?? 0;
     if (characters > MAX_CHARACTERS) {

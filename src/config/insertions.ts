@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { StageInsertions } from '../schema-types/gateway.js';
+import { isRecord } from '../lib/is-record.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -118,7 +119,23 @@ export function isWhole(source: Source, pointer: string, stage: string | object)
 export function stageAt(source: Source, pointer: string, stage: string | object): StageEntry {
   const read = readStage(stage, source.place(pointer));
   if (typeof stage === 'string') return read;
-  return { ...read, option_place: source.place(pointer + join(read.name)) };
+  const own = pointer + join(read.name);
+  const paths = partsOf(read.option);
+  const places = paths.map((path) => [path.join('/'), source.place(own + join(...path))] as const);
+  return {
+    ...read,
+    option_place: source.place(own),
+    ...(paths.length > 0 && { part_places: Object.fromEntries(places) }),
+  };
+}
+
+/** The paths of the keys of a block, and of the items of its lists. */
+function partsOf(option: unknown): string[][] {
+  if (!isRecord(option)) return [];
+  return Object.entries(option).flatMap(([key, value]) => {
+    const items = Array.isArray(value) ? value.map((_, i) => [key, String(i)]) : [];
+    return [[key], ...items];
+  });
 }
 
 /** A stage as it is written: its name, or a block of its name and its option. */

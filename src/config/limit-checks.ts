@@ -2,6 +2,7 @@ import type { Capability, Price } from '../core/model.js';
 import type { ModelEntry } from '../schema-types/gateway.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
+import { checkLow } from './low-limits.js';
 import type { ReadUpstream } from './upstreams.js';
 
 type Entry = PartialLoad<ModelEntry>;
@@ -22,7 +23,8 @@ export function checkLimits(source: Source, pointer: string, model: ReadLimits):
   checkOutput(source, at, model);
   checkImageTokens(source, at, model);
   checkImageOutput(source, at, model);
-  checkImagePixels(source, at, model.limits);
+  checkLow(source, at, model);
+  checkLength(source, at, model);
   checkResolutions(source, at, model);
   checkUnused(source, at, model);
   checkAudioPrices(source, model);
@@ -73,6 +75,7 @@ function checkOutput(source: Source, at: string, { limits, upstreams }: ReadLimi
   const place = `${at}/max_tokens`;
   if (max_tokens === undefined || !source.has(place)) return;
   for (const { upstream, read } of upstreams) {
+    if (upstream.provider.local) continue;
     const known = read.manifest.data.init?.models?.[upstream.model]?.limits?.max_tokens;
     if (typeof known !== 'number' || max_tokens <= known) continue;
     const model = quote(upstream.model);
@@ -174,19 +177,27 @@ function checkLongPrompts(source: Source, at: string, { limits, upstreams }: Rea
   }
 }
 
-/** The pixels of the smallest images that upstreams make, 256 by 256. */
-const SMALL_IMAGE_PIXELS = 65_536;
-
-/** Warns of fewer pixels than any image has: most likely they are the length of one side. */
-function checkImagePixels(source: Source, at: string, { image_pixels }: Limits): void {
-  if (image_pixels === undefined || image_pixels >= SMALL_IMAGE_PIXELS) return;
-  const place = `${at}/image_pixels`;
-  source.fault(place, {
-    code: 'low_image_pixels',
-    message: `limits.image_pixels: ${source.word(place)} is less than the smallest image has`,
-    hint: 'write width times height: 1048576 for 1024x1024',
-    severity: 'warning',
-  });
+/** Warns of a length that its upstream does not take, as clients who name none would be refused. */
+function checkLength(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
+  const place = `${at}/duration_seconds`;
+  const { duration_seconds: length } = limits;
+  if (length === undefined || !source.has(place)) return;
+  for (const { upstream, read } of upstreams) {
+    const accepted = read.manifest.data.operations?.['video.submit']?.accepts?.duration_seconds;
+    const taken = (accepted ?? []).flatMap((one) => one ?? []);
+    if (taken.length === 0 || taken.includes(length)) continue;
+    const { name } = upstream.provider;
+    const lengths = taken.join(', ');
+    const usual = `${source.word(place)}, the length of a call that names none`;
+    const near = taken.findLast((one) => one < length) ?? taken[0];
+    source.fault(place, {
+      code: 'out_of_range',
+      message: `limits.duration_seconds: ${quote(name)} takes ${lengths}, and not ${usual}`,
+      hint: `did you mean "${near}"?`,
+      severity: 'warning',
+    });
+    return;
+  }
 }
 
 /** Warns of a resolution without a price, which is always refused. */

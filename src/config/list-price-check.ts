@@ -39,8 +39,14 @@ export function checkListPrices(
       if (!isCachedListed) checkCached(source, price_at, first.upstream.price);
       if (listed.length === 0) checkSwapped(source, price_at, first.upstream.price);
       checkKinds(source, price_at, first.upstream.price);
+      checkMinutes(source, price_at, payers, capabilities);
       checkSinglePrice(source, price_at, payers);
-      checkCacheWrites(source, price_at, first.upstream.price, listed);
+      checkCacheWrites(
+        source,
+        price_at,
+        first.upstream.price,
+        first.listed ? [first.listed] : listed,
+      );
     }
   }
 }
@@ -159,6 +165,28 @@ function checkCacheWrites(
     code: 'missing_price',
     message: `price: writing into the cache of ${quote(dear.model)} costs ${cost}, and ${charged}`,
     hint: `add cache_write_per_million: ${cost}`,
+    severity: 'warning',
+  });
+}
+
+/** Models of transcription that are billed by the minute of sound, and report no tokens. */
+const BY_MINUTE = /(?:^|\/)whisper-?\d/i;
+
+function checkMinutes(
+  source: Source,
+  price_at: string,
+  payers: readonly ReadUpstream[],
+  capabilities: ReadonlySet<Capability>,
+): void {
+  const timed = payers.find(({ upstream: { model, price } }) => {
+    return BY_MINUTE.test(model) && !price.free && price.per_audio_minute === undefined;
+  });
+  if (!timed || !capabilities.has('transcription')) return;
+  if (!source.has(`${price_at}/input_per_million`)) return;
+  source.fault(price_at, {
+    code: 'missing_price',
+    message: `price: ${quote(timed.upstream.model)} is billed by the minute, and reports no tokens`,
+    hint: 'write its price by the minute, such as { per_audio_minute: 0.006 }',
     severity: 'warning',
   });
 }

@@ -180,7 +180,18 @@ function checkDoubled(source: Source, place: string, base_url: string, path: str
 
 /** Warns of a word before the key that has no space behind it, so that the key follows at once. */
 function checkPrefix(source: Source, { auth }: Manifest['data']): void {
-  const prefix = typeof auth === 'object' ? (auth.prefix ?? '') : '';
+  const { prefix = '', header = '' } = typeof auth === 'object' ? auth : {};
+  const isBare = (source.keys('/auth') ?? []).every(
+    (key) => key === 'header' || key === 'required',
+  );
+  if (/^authorization$/i.test(header) && isBare) {
+    source.fault('/auth', {
+      code: 'bad_header',
+      message: 'auth: the key goes out in Authorization without a word such as Bearer before it',
+      hint: "write auth: bearer, or add prefix: '' if the server wants the bare key",
+      severity: 'warning',
+    });
+  }
   if (!/^(?:bearer|basic|key|token|api-?key)$/i.test(prefix)) return;
   source.fault('/auth/prefix', {
     code: 'bad_header',

@@ -117,8 +117,17 @@ const MUCH = 2n;
 /** Compares each price with those for less. Of several in one quality the first is reported. */
 function checkKinds(source: Source, unit: 'per_image' | 'per_video_second', all: Kind[]): void {
   const reported = new Set<number>();
+  const swapped = all.filter((kind) =>
+    all.some((one) => one.rank === kind.rank && isDearer(unit, one, kind)),
+  );
+  const isSwapped = (one: Kind): boolean => swapped.some(({ rank }) => rank === one.rank);
   for (const kind of all) {
-    const lesser = all.find((one) => isDearer(unit, one, kind));
+    // Prices that are swapped within their line are not compared with those of other lines.
+    const lesser = all.find(
+      (one) =>
+        (one.rank === kind.rank || !(isSwapped(one) || isSwapped(kind))) &&
+        isDearer(unit, one, kind),
+    );
     if (!lesser || reported.has(kind.rank)) continue;
     reported.add(kind.rank);
     const dearer = `${formatDollars(lesser.nano)} for ${lesser.word}`;

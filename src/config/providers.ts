@@ -191,7 +191,7 @@ function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: M
 }
 
 /** No model answers sooner; a shorter time is most likely one of seconds in milliseconds. */
-const SHORTEST_MS = { first_byte_ms: 500, idle_ms: 500, total_ms: 1_000 };
+const SHORTEST_MS = { first_byte_ms: 1_000, idle_ms: 500, total_ms: 1_000 };
 
 /** A longer time for a connection is most likely one of seconds in minutes. */
 const LONGEST_CONNECT_MS = 120_000;

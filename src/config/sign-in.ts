@@ -4,6 +4,7 @@ import { readIdentityProvider } from './identity-provider.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { IdentityProvider, SignIn } from '../core/configuration.js';
 import { readDuration } from '../yaml/units.js';
+import { nearestWord } from '../yaml/did-you-mean.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import { readDollars } from '../yaml/dollars.js';
 
@@ -94,15 +95,23 @@ function checkAllow(
     });
     return;
   }
-  const open = allow.find((one) => one === '*' || MAIL_FOR_ALL.test(one));
+  const at = allow.findIndex((one) => one === '*' || MAIL_FOR_ALL.test(one));
+  const open = allow[at];
   if (open === undefined || Number(block.credit ?? 0) === 0) return;
-  const why =
-    open === '*' ? '"allow" lets everybody in' : `anybody can get an address ${quote(open)}`;
-  source.fault('/sign_in/credit', {
+  const credit = source.word('/sign_in/credit');
+  const isAll = open === '*';
+  const why = isAll ? '"*" lets everybody in' : `anybody can get an address ${quote(open)}`;
+  const right = isAll
+    ? "list the domain of your people, such as '@example.org'"
+    : `list the addresses of your people, such as ada${open}`;
+  const all = source.valueAt('/sign_in/allow');
+  // An entry that cannot be read shifts the places of the others.
+  const isWhole = Array.isArray(all) && all.length === allow.length;
+  source.fault(isWhole ? `/sign_in/allow${join(at)}` : '/sign_in/credit', {
     code: 'open_credit',
     severity: 'warning',
-    message: `credit: everybody who signs in gets this, since ${why}`,
-    hint: 'allow addresses or domains only, or leave the credit out',
+    message: `allow: ${why}, and each gets the credit of ${credit}`,
+    hint: `${right}, or leave the credit out`,
   });
 }
 
@@ -120,7 +129,19 @@ function checkOperators(
     if (email === undefined || isAllowed(email, allow)) return;
     const place = `/sign_in/operators${join(i)}`;
     const message = `operators: ${source.word(place)} is not let in by "allow"`;
-    const hint = 'add the address to allow';
+    const domain = email.slice(email.lastIndexOf('@'));
+    const near = nearestWord(
+      domain,
+      allow.filter((one) => one.startsWith('@')),
+    );
+    const meant = nearestWord(
+      email,
+      allow.filter((one) => !one.startsWith('@')),
+    );
+    const right = meant ?? (near && email.replace(domain, near));
+    const isHidden = right === undefined || source.hides(place);
+    const add = 'add the address to allow';
+    const hint = isHidden ? add : `did you mean ${quote(right)}? else ${add}`;
     source.fault(place, { code: 'operator_shut_out', severity: 'warning', message, hint });
   });
 }

@@ -30,8 +30,8 @@ const SMALL: readonly Small[] = [
   {
     key: 'task',
     amount: ({ task_ms }) => task_ms,
-    least: 60_000,
-    effect: 'is over before a video is made',
+    least: 300_000,
+    effect: 'is over before most videos are made',
     usual: '24h',
   },
 ];

@@ -5,7 +5,7 @@ import type { UpstreamEntry } from '../schema-types/gateway.js';
 import { MISPLACED_KEY } from '../yaml/key-hints.js';
 import { flow } from '../yaml/schema-walk.js';
 import { isKey } from '../yaml/secrets.js';
-import { quote, type Source } from '../yaml/source.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Manifest } from './adapter.js';
 import { hasOwnAddress } from './base-url.js';
@@ -37,6 +37,7 @@ export function checkModel(
   modalities: Modalities,
 ): void {
   const isWrong = checkForm(asked) || checkParts(asked, isAtList && !listed, modalities);
+  if (listed && !isWrong) checkOther(asked);
   // One fault at the model is enough; without one, the price must be.
   if (isWrong || listed) return;
   if (isAtList) reportNoListPrice(asked);
@@ -198,6 +199,21 @@ function reportNoListPrice(asked: Asked): void {
     code: 'unknown_list_price',
     message: `there is no list price of ${quote(model)} at ${provider.manifest}`,
     hint: meant === undefined ? own : `did you mean ${quote(meant)}?`,
+  });
+}
+
+/** Warns of a known model that another model of the file answers for, as of a copied upstream. */
+function checkOther({ source, pointer, id, read, entry: { model }, prices }: Asked): void {
+  const isFirst = pointer.endsWith('/upstreams/0');
+  if (model === undefined || !isFirst || model === id || model.startsWith(`${id}-20`)) return;
+  const maker = read.provider.manifest;
+  const names = prices.names(maker, []);
+  if (!names.exact(id) || !names.exact(model) || !source.has(`/models${join(model)}`)) return;
+  source.fault(`${pointer}/model`, {
+    code: 'other_model',
+    message: `model: ${quote(model)} answers for ${quote(id)}, which ${maker} has itself`,
+    hint: `write model: ${flow(id)}, or leave it if that is meant`,
+    severity: 'warning',
   });
 }
 

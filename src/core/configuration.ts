@@ -9,6 +9,8 @@ export interface StageEntry {
   place: Place;
   /** The place of the option; undefined for a stage without one. */
   option_place?: Place;
+  /** The places of the parts of an option that is a block, by paths such as `also/0`. */
+  part_places?: Readonly<Record<string, Place>>;
 }
 
 /** An endpoint of the merged configuration: shipped, changed or the operator's own. */

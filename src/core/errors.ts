@@ -145,6 +145,8 @@ export class OptionError extends Error {
   constructor(
     message: string,
     readonly choices: readonly string[] = [],
+    /** The part of the option that is wrong, such as `also/0`; empty for the whole. */
+    readonly part = '',
   ) {
     super(message);
   }

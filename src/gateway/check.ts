@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { load } from '../config/load.js';
 import type { Configuration } from '../core/configuration.js';
-import { partialFilters } from '../pipeline/partial-filters.js';
+import { maskedBeforeDenied, partialFilters } from '../pipeline/partial-filters.js';
 import { checkPipelines } from '../pipeline/type-check.js';
 import type { Stage } from '../pipeline/stage.js';
 import { stagesFor } from '../pipeline/plugins.js';
@@ -43,7 +43,8 @@ export async function check(
   const found = [...faults, ...[...pluginFaults, ...pipelineFaults].map(withoutSecrets)];
   const isValid = found.every(({ severity }) => severity === 'warning');
   // A filter with an error of its own would get two faults.
-  const all = sortFaults([...found, ...(isValid ? partialFilters(endpoints) : [])], file);
+  const filters = isValid ? [...partialFilters(endpoints), ...maskedBeforeDenied(endpoints)] : [];
+  const all = sortFaults([...found, ...filters], file);
   return { faults: all, configuration: isValid ? configuration : undefined, stages };
 }
 

@@ -1,5 +1,6 @@
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { ConfigFault } from '../core/config-fault.js';
+import { PERSONAL_DATA } from '../lib/personal-data.js';
 import { fault } from './step.js';
 
 /** The stages that keep texts from providers. */
@@ -28,6 +29,32 @@ export function partialFilters(endpoints: readonly EndpointEntry[]): ConfigFault
     const hint = `for all endpoints write it under "*": { after: { validate: [${name}: ...] } }`;
     return [{ ...fault(entry, 'partial_filter', message, hint), severity: 'warning' as const }];
   });
+}
+
+/** Warns of a pattern that is denied after it was masked: the text no longer has it. */
+export function maskedBeforeDenied(endpoints: readonly EndpointEntry[]): ConfigFault[] {
+  const found = new Map<StageEntry, ConfigFault>();
+  for (const { stages } of endpoints) {
+    const masked = new Set<string>();
+    for (const entry of stages) {
+      const patterns = patternsOf(entry);
+      if (entry.name === 'mask') patterns.forEach((pattern) => masked.add(pattern));
+      const hidden = patterns.findIndex((pattern) => masked.has(pattern));
+      if (entry.name !== 'deny' || hidden < 0) continue;
+      const message = `stage "deny" never finds ${patterns[hidden]}: "mask" has replaced it`;
+      const place = entry.part_places?.[`patterns/${hidden}`];
+      const told = fault(entry, 'masked_before', message, 'write deny before mask');
+      found.set(entry, { ...told, ...place, severity: 'warning' });
+    }
+  }
+  return [...found.values()];
+}
+
+/** The patterns that an entry names; `mask` without any looks for all. */
+function patternsOf({ name, option }: StageEntry): string[] {
+  if (!FILTERS.includes(name)) return [];
+  const { patterns } = (option ?? {}) as { patterns?: string[] };
+  return patterns ?? (name === 'mask' ? [...PERSONAL_DATA.keys()] : []);
 }
 
 function entryOf({ stages }: EndpointEntry, name: string): StageEntry | undefined {

@@ -14,6 +14,8 @@ export function wordOf(option: unknown): string {
 
 /** The hint for the name of a stage that there is not. */
 export function stageHint(name: string, known: readonly string[]): string {
+  const [, stage = '', option = ''] = /^([a-z-]+):(\S.*)$/.exec(name) ?? [];
+  if (known.includes(stage)) return `put a space behind the colon: ${stage}: ${option}`;
   if (name.includes('/') && !name.startsWith('@')) return `did you mean "./${name}"?`;
   if (/rate|throttle|rpm|tpm/i.test(name)) return BY_MINUTE;
   const settings: object = readShippedSchema('gateway')['properties'];

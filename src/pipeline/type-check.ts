@@ -37,6 +37,9 @@ export function checkPipelines(
     const isEcho = late_faults.some((one) => byPlace(one, fault) === 0);
     if (isEcho && fault.code === 'missing_fact') return [];
     if (more === 0) return fault;
+    // An option is wrong wherever its stage is added.
+    if (fault.code === 'stage_option')
+      return { ...fault, message: fault.message.replace(/ of endpoint "[^"]*"/, '') };
     const others = more === 1 ? 'one more endpoint' : `${more} more endpoints`;
     return { ...fault, message: `${fault.message} (as in ${others})` };
   });
@@ -114,10 +117,10 @@ function readStep(
     if (!isShape(read)) throw new OptionError('its shape must have the lists "needs" and "gives"');
     return { entry, shape: read };
   } catch (error) {
-    const { message, choices } =
+    const { message, choices, part } =
       error instanceof OptionError ? error : new OptionError(firstLine(error));
     const whole = `stage "${entry.name}" of endpoint "${endpoint.name}": ${message}`;
-    const place = entry.option_place ?? entry.place;
+    const place = entry.part_places?.[part] ?? entry.option_place ?? entry.place;
     const hint = didYouMean(wordOf(entry.option), choices);
     faults.push({ ...fault(entry, 'stage_option', whole, hint), ...place });
     return undefined;

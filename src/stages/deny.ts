@@ -42,10 +42,15 @@ export const deny: Stage = {
 function read(option: unknown): Denied {
   const { words = [], message, ...search } = (option ?? {}) as PartialLoad<NonNullable<DenyOption>>;
   const patterns = patternsOf(search);
-  const regular = words.find((word) => word !== undefined && /\.[*+]|\\[bdsw]/.test(word));
+  const regular = words.find(
+    (word) => word !== undefined && /\.[*+]|\\[bdsw]|\w\*(?!\*)|^\*\w/.test(word),
+  );
   if (regular !== undefined) {
     const found = `its word ${JSON.stringify(regular)} is a pattern, and words are plain text`;
-    throw new OptionError(`${found}; write it under also`);
+    const isWildcard = /^\*?[\w ]+\*?$/.test(regular);
+    const right = isWildcard ? ` as '(?i)${patternOf(regular)}'` : '';
+    const part = `words/${words.indexOf(regular)}`;
+    throw new OptionError(`${found}; write it under also${right}`, [], part);
   }
   const list = new WordList(words.filter((word) => word !== undefined));
   if (patterns.length === 0 && words.length === 0) {
@@ -59,6 +64,11 @@ function read(option: unknown): Denied {
     },
     message,
   };
+}
+
+/** The regular expression of a word with an asterisk for further letters. */
+function patternOf(wildcard: string): string {
+  return `\\b${wildcard.replaceAll('*', '\\w*')}\\b`;
 }
 
 function refusal(field: string, message: string | undefined): GatewayError {

@@ -49,7 +49,8 @@ function read(option: unknown): Masked[] {
   } = (option ?? {}) as PartialLoad<NonNullable<MaskOption>>;
   const [place] = OTHER_PLACE.exec(replacement) ?? [];
   if (place !== undefined) {
-    throw new OptionError(`${place} is not replaced in "with"; did you mean {kind}?`);
+    const message = `${place} is not replaced in "with"; did you mean {kind}?`;
+    throw new OptionError(message, [], 'with');
   }
   const all = patternsOf({ patterns: patterns ?? [...PERSONAL_DATA.keys()], also }).map(
     (pattern) => ({ pattern, replacement: replacement.replaceAll('{kind}', () => pattern.kind) }),
@@ -59,7 +60,7 @@ function read(option: unknown): Masked[] {
     const finder = all.find(({ pattern }) => atOnce(isIn(pattern, replacement)));
     if (!finder) continue;
     const found = `${JSON.stringify(replacement)} would be masked again, as ${finder.pattern.kind}`;
-    throw new OptionError(`${found}: choose another text for "with"`);
+    throw new OptionError(`${found}: choose another text for "with"`, [], 'with');
   }
   return all;
 }

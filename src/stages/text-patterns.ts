@@ -23,24 +23,31 @@ export function patternsOf({ patterns = [], also = [] }: SearchOptions): TextPat
 }
 
 function compiled(source: string, at: number): TextPattern {
+  const refused = (why: string): OptionError =>
+    new OptionError(`also[${at}] ${why}`, [], `also/${at}`);
   const [, bare, flags] = /^\/(.+)\/([a-z]*)$/.exec(source) ?? [];
   if (bare !== undefined) {
     const right = flags?.includes('i') ? `(?i)${bare}` : bare;
-    throw new OptionError(`also[${at}] has slashes around it: write '${right}'`);
+    throw refused(`has slashes around it: write '${right}'`);
   }
   if (/^\^?\(?\.[*+]\??\)?\$?$/.test(source)) {
-    throw new OptionError(`also[${at}] matches every text: write what the text to find looks like`);
+    throw refused(`matches every text: write what the text to find looks like`);
+  }
+  if (/\p{Cc}/u.test(source)) {
+    const single = `'${JSON.stringify(source).slice(1, -1)}'`;
+    const why = 'holds a control character, as YAML reads \\ between double quotes';
+    throw refused(`${why}; write it in single quotes, ${single}`);
   }
   const [look] = /\(\?<?[=!]/.exec(source) ?? [];
   if (look !== undefined) {
     const way = look.includes('<') ? 'behind' : 'ahead';
-    throw new OptionError(`also[${at}] looks ${way}, ${look}...), as RE2 cannot: match all of it`);
+    throw refused(`looks ${way}, ${look}...), as RE2 cannot: match all of it`);
   }
   try {
     return compileOperatorPattern(OWN_KIND, source);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new OptionError(`also[${at}] cannot be used: ${reason}${remedy(reason)}`);
+    throw refused(`cannot be used: ${reason}${remedy(reason)}`);
   }
 }
 

@@ -122,7 +122,8 @@ function wrongValue(error: ErrorObject, source: Source, schema: unknown): FaultD
   const message =
     pointer === ''
       ? `the file is ${scalar ? 'one text' : word}, without keys and values`
-      : `${label(pointer)}: ${word} is not ${wanted(error)}`;
+      : `${label(pointer)}: ${word} ${isBeyond(error) ? 'is out of range:' : 'is not'} ` +
+        wanted(error);
   const code = keyword === 'type' ? 'wrong_type' : 'wrong_value';
   // A hint made from a secret could show a part of it, so such a hint describes the form alone.
   const isHidden = scalar && (secret || source.hides(pointer));
@@ -130,6 +131,11 @@ function wrongValue(error: ErrorObject, source: Source, schema: unknown): FaultD
   // One example is enough: the message may have one already.
   const isEcho = hint.startsWith('such as') && message.includes('such as');
   return { code, message, hint: isEcho ? '' : hint };
+}
+
+/** Whether a number is of the right kind, and only too small or too large. */
+function isBeyond({ keyword, data }: ErrorObject): boolean {
+  return Number.isInteger(data) && Number(data) >= 0 && /^(?:min|max)imum$/.test(keyword);
 }
 
 function wanted({ keyword, schema, parentSchema }: ErrorObject): string {

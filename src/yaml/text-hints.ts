@@ -70,8 +70,11 @@ export function numberHint(text: string, { error, part, written }: Scalar): stri
   // A weight: an upstream that should get nothing has none.
   if (String(part['patternErrorMessage']).includes('left out'))
     return 'remove this entry, or write 1';
-  if (error.keyword === 'minimum') return `at least ${minimum}`;
-  return error.keyword === 'maximum' ? `at most ${maximum}` : undefined;
+  const pixels = Math.round(share * 1_048_576);
+  if (minimum >= 256 && share > 0 && share < 100 && pixels <= maximum)
+    return `if it is meant in megapixels write ${pixels}`;
+  if (error.keyword === 'minimum') return `write ${minimum} or more`;
+  return error.keyword === 'maximum' ? `write ${maximum} or less` : undefined;
 }
 
 const OTHER_MONEY_HINT = 'convert it to dollars, and write the number alone, such as 0.15';

@@ -59,9 +59,23 @@ function within(
   source.fault(pointer, {
     code: 'out_of_range',
     message: `${label(pointer)}: ${source.word(pointer)} is too ${small ? 'small' : 'large'}`,
-    hint: small ? `at least ${show(min, units)}` : `at most ${show(max, units)}`,
+    hint: small ? smallHint(source, pointer, min, units) : `at most ${show(max, units)}`,
   });
   return fallback;
+}
+
+/** The least value. A time of some `m` where hours are needed is most likely one of months. */
+function smallHint(
+  source: Source,
+  pointer: string,
+  min: number,
+  units: Record<string, number>,
+): string {
+  const [, months] = /^(\d{1,2})m$/.exec(source.text(pointer) ?? '') ?? [];
+  const least = `at least ${show(min, units)}`;
+  if (months === undefined || units !== MS || min < 3_600_000 || source.hides(pointer))
+    return least;
+  return `m stands for minutes: for months write ${Number(months) * 30}d`;
 }
 
 /** In the largest unit that needs no fraction. */

@@ -48,3 +48,40 @@ describe('filters at some endpoints only', () => {
     expect(paths.join()).to.not.include('/v1/chat');
   });
 });
+
+describe('a pattern that is masked before it is denied', () => {
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-filters-'));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  const codesOf = async (stages: string): Promise<string[]> => {
+    const file = join(folder, 'gateway.yaml');
+    await writeFile(file, `${HEAD}  '*': { after: { validate: [${stages}] } }\n`);
+    const { faults } = await check(file, {});
+    return faults.map(({ code, line, column, message }) => `${line}:${column} ${code} ${message}`);
+  };
+
+  it('is told once, at the pattern', async () => {
+    const found = await codesOf(
+      'mask: { patterns: [email, card] }, deny: { patterns: [ip, card] }',
+    );
+    expect(found).to.have.length(1);
+    expect(found[0]).to.match(/^5:88 masked_before .*never finds card/);
+  });
+
+  it('is told where mask looks for all, and so is the first pattern', async () => {
+    const found = await codesOf('mask, deny: { patterns: [ip] }');
+    expect(found.join()).to.match(/masked_before .*never finds ip/);
+  });
+
+  it('is none where deny comes first, or looks for others', async () => {
+    expect(await codesOf('deny: { patterns: [card] }, mask')).to.deep.equal([]);
+    const other = await codesOf(
+      'mask: { patterns: [email] }, deny: { words: [orchid], patterns: [ip] }',
+    );
+    expect(other).to.deep.equal([]);
+  });
+});

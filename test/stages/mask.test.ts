@@ -184,6 +184,10 @@ describe('the options of the stage mask', () => {
       /^5:\d+ stage_option .*also\[0\] looks ahead, \(\?=\.\.\.\), as RE2 cannot/u,
     ],
     [
+      `${before}, mask: { also: ["\\bA1\\b"] }, ${after}`,
+      /^5:\d+ stage_option .*also\[0\] holds a control character.* '\\bA1\\b'/u,
+    ],
+    [
       `${before}, mask: { also: ["(?<!a)b"] }, ${after}`,
       /^5:\d+ stage_option .*also\[0\] looks behind, \(\?<!/u,
     ],

@@ -63,6 +63,14 @@ function fieldsOf(state: unknown): Fields {
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 
+/** What providers call the statuses. */
+const MEANT: readonly [status: (typeof STATUSES)[number], words: RegExp][] = [
+  ['IN_QUEUE', /^(?:queued|pending|waiting|submitted|created|starting)$/i],
+  ['IN_PROGRESS', /^(?:running|processing|in.progress|active|started|generating)$/i],
+  ['COMPLETED', /^(?:done|success|succeeded|complete|finished|ready|ok)$/i],
+  ['FAILED', /^(?:error|failure|fail|cancell?ed|expired|aborted|rejected)$/i],
+];
+
 /** Reports values of `map` that are not a status. */
 function checkStatuses(source: Source, operations: Operations): void {
   const status: unknown = operations['video.status']?.response?.status;
@@ -72,7 +80,9 @@ function checkStatuses(source: Source, operations: Operations): void {
     if (STATUSES.some((known) => known === meaning)) continue;
     const place = `/operations${join('video.status', 'response', 'status', 'map', word)}`;
     const message = `${source.word(place)} is no status`;
-    const hint = nameHint(typeof meaning === 'string' ? meaning : '', STATUSES);
+    const text = typeof meaning === 'string' ? meaning : '';
+    const [meant] = MEANT.find(([, words]) => words.test(text)) ?? [];
+    const hint = meant === undefined ? nameHint(text, STATUSES) : `write ${meant}`;
     source.fault(place, { code: 'bad_template', message, hint });
   }
 }

@@ -1,0 +1,77 @@
+import type { EndpointEntry } from '../core/configuration.js';
+import { distance } from '../yaml/did-you-mean.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+
+/** Addresses that the gateway itself answers. */
+const OWN_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+/** A path that differs from a shipped one in more letters is most likely meant. */
+const SLIP = 2;
+
+/** Warns of an endpoint that takes a shipped one from its clients, or that nobody reaches. */
+export function checkSlips(
+  source: Source,
+  endpoint: EndpointEntry,
+  shipped: readonly EndpointEntry[],
+): void {
+  checkOwnPath(source, endpoint);
+  checkLostPath(source, endpoint, shipped);
+  checkFormat(source, endpoint, shipped);
+}
+
+function checkOwnPath(source: Source, { name, method, path }: EndpointEntry): void {
+  if (method !== 'GET' || !OWN_PATHS.has(path)) return;
+  source.fault(`/endpoints${join(name)}/at`, {
+    code: 'own_path',
+    message: `at: the gateway itself answers GET ${path}, without a key, and never this endpoint`,
+    hint: 'choose another path, or remove it',
+    severity: 'warning',
+  });
+}
+
+/** An endpoint of a shipped name takes the place of that one, also where its path is misspelt. */
+function checkLostPath(
+  source: Source,
+  { name, method, path }: EndpointEntry,
+  shipped: readonly EndpointEntry[],
+): void {
+  const lost = shipped.find((one) => one.name === name && one.method === method);
+  if (!lost || lost.path === path || distance(path, lost.path) > SLIP) return;
+  const usual = `${method} ${lost.path}`;
+  source.fault(`/endpoints${join(name)}/at`, {
+    code: 'lost_path',
+    message: `at: this takes the place of ${usual}, which nothing serves now`,
+    hint: `did you mean ${quote(usual)}?`,
+    severity: 'warning',
+  });
+}
+
+/** Clients of a shipped address can neither write nor read the format of another one. */
+function checkFormat(
+  source: Source,
+  endpoint: EndpointEntry,
+  shipped: readonly EndpointEntry[],
+): void {
+  const { name, method, path, stages } = endpoint;
+  const at = stages.findIndex((stage) => stage.name === 'validate');
+  const format = stages[at]?.option;
+  const usual = shipped.find((one) => one.method === method && one.path === path);
+  const right = usual && formatOf(usual);
+  const own = shipped.find((one) => typeof format === 'string' && formatOf(one) === format);
+  if (right === undefined || right === format || !own || endOf(own.path) === endOf(path)) return;
+  source.fault(`/endpoints${join(name)}/stages${join(at, 'validate')}`, {
+    code: 'other_format',
+    message: `validate: clients of ${path} send ${quote(right)}, and not ${quote(String(format))}`,
+    hint: `write validate: ${right}`,
+    severity: 'warning',
+  });
+}
+
+/** The last two steps of a path: the formats of one kind of client share them. */
+function endOf(path: string): string {
+  return path.split('/').slice(-2).join('/');
+}
+
+function formatOf({ stages }: EndpointEntry): string | undefined {
+  const option = stages.find(({ name }) => name === 'validate')?.option;
+  return typeof option === 'string' ? option : undefined;
+}
