@@ -177,27 +177,26 @@ function checkLongPrompts(source: Source, at: string, { limits, upstreams }: Rea
   }
 }
 
-/** Warns of a length that its upstream does not take, as clients who name none would be refused. */
+/** Warns of a length that no upstream takes, as clients who name none would be refused. */
 function checkLength(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
   const place = `${at}/duration_seconds`;
   const { duration_seconds: length } = limits;
   if (length === undefined || !source.has(place)) return;
-  for (const { upstream, read } of upstreams) {
-    const accepted = read.manifest.data.operations?.['video.submit']?.accepts?.duration_seconds;
-    const taken = (accepted ?? []).flatMap((one) => one ?? []);
-    if (taken.length === 0 || taken.includes(length)) continue;
-    const { name } = upstream.provider;
-    const lengths = taken.join(', ');
-    const usual = `${source.word(place)}, the length of a call that names none`;
-    const near = taken.findLast((one) => one < length) ?? taken[0];
-    source.fault(place, {
-      code: 'out_of_range',
-      message: `limits.duration_seconds: ${quote(name)} takes ${lengths}, and not ${usual}`,
-      hint: `did you mean "${near}"?`,
-      severity: 'warning',
-    });
-    return;
-  }
+  const accepted = upstreams.map(({ read }) => {
+    const lengths = read.manifest.data.operations?.['video.submit']?.accepts?.duration_seconds;
+    return (lengths ?? []).flatMap((one) => one ?? []);
+  });
+  const [taken] = accepted;
+  // An upstream without a list may take any.
+  if (!taken || accepted.some((one) => one.length === 0 || one.includes(length))) return;
+  const name = quote(upstreams[0]?.upstream.provider.name ?? '');
+  const usual = `${source.word(place)}, the length of a call that names none`;
+  source.fault(place, {
+    code: 'out_of_range',
+    message: `limits.duration_seconds: ${name} takes ${taken.join(', ')}, and not ${usual}`,
+    hint: `did you mean "${taken.findLast((one) => one < length) ?? taken[0]}"?`,
+    severity: 'warning',
+  });
 }
 
 /** Warns of a resolution without a price, which is always refused. */

@@ -7,13 +7,15 @@ const RARE_CALLS = 1_000;
 export function checkUpstreamOrder(source: Source, { gateway, providers }: ReadFile): void {
   for (const [id, entry] of Object.entries(gateway.models ?? {})) {
     const upstreams = entry?.upstreams ?? [];
+    const isLocal = (name = ''): boolean => providers.get(name)?.provider.local !== undefined;
+    const isSimulated = upstreams.every((one) => isLocal(one?.provider));
     const pointer = `/models${join(id)}/upstreams`;
     for (const [at, one] of upstreams.entries()) {
       if (one?.weight !== undefined) checkWeight(source, pointer, upstreams, at);
       const isLast = at === upstreams.length - 1;
       const provider = providers.get(one?.provider ?? '')?.provider;
       const isFree = entry?.price === 'free' || one?.price === 'free';
-      if (isLast && at > 0 && provider?.local && !isFree) {
+      if (isLast && provider?.local && !isFree && !isSimulated) {
         source.fault(`${pointer}${join(at)}`, {
           code: 'simulated_fallback',
           message: `${quote(provider.name)} makes up its answers, and clients pay for them here`,

@@ -31,9 +31,9 @@ function compiled(source: string, at: number): TextPattern {
     throw refused(`has slashes around it: write '${right}'`);
   }
   if (/^\^?\(?\.[*+]\??\)?\$?$/.test(source)) {
-    throw refused(`matches every text: write what the text to find looks like`);
+    throw refused('matches every text: write what the text to find looks like');
   }
-  if (/\p{Cc}/u.test(source)) {
+  if (/[^\P{Cc}\t\n\r]/u.test(source)) {
     const single = `'${JSON.stringify(source).slice(1, -1)}'`;
     const why = 'holds a control character, as YAML reads \\ between double quotes';
     throw refused(`${why}; write it in single quotes, ${single}`);

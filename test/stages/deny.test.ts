@@ -131,6 +131,10 @@ describe('the options of the stage deny', () => {
     ['deny: { word: [x] }', /^5:\d+ unknown_key .*did you mean "words"\?$/u],
     ['deny: { words: ["--"] }', /^5:\d+ wrong_value .*a letter or a digit/u],
     ["deny: { words: ['night.*jar'] }", /^5:\d+ stage_option .*"night\.\*jar" .*under also; $/u],
+    [
+      "deny: { words: [orchid, 'nightjar*'] }",
+      /^5:\d+ stage_option .*"nightjar\*" .*also as '\(\?i\)\\bnightjar\\w\*\\b'/u,
+    ],
     ['deny: { words: bad }', /^5:\d+ wrong_type .*write \[bad\]$/u],
     ['deny: { patterns: [cards] }', /^5:\d+ wrong_value .*did you mean "card"\?$/u],
   ];
