@@ -1,3 +1,4 @@
+import type { Model } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { checkTexts } from './clear-text.js';
@@ -13,6 +14,7 @@ export function checkLikelyMistakes(source: Source, file: ReadFile): void {
   if (source.complete) checkReached(source, file);
   checkUpstreamOrder(source, file);
   checkSignIns(source, file);
+  checkCredit(source, file);
   checkCase(source);
   checkPatterns(source);
 }
@@ -69,6 +71,33 @@ function checkSignIns(source: Source, { dashboard, sign_in, alerts }: ReadFile):
     hint: `write less than that, such as ${formatDollars(credit_nano / 5n)}`,
     severity: 'warning',
   });
+}
+
+/** Warns of a credit that is less than the hold of a call, so that each such call is refused. */
+function checkCredit(source: Source, { sign_in, models }: ReadFile): void {
+  const { credit_nano } = sign_in;
+  const place = '/sign_in/credit';
+  if (credit_nano === 0n || !source.has(place)) return;
+  const dear = [...models.values()].filter((model) => outputHold(model) > credit_nano);
+  const [first] = dear.toSorted((a, b) => (outputHold(a) < outputHold(b) ? 1 : -1));
+  if (!first) return;
+  const held = formatDollars(outputHold(first));
+  const more = dear.length > 1 ? `; the same goes for ${dear.length - 1} more` : '';
+  source.fault(place, {
+    code: 'small_credit',
+    message: `credit: a call of ${quote(first.id)} without a limit holds ${held}, and is refused`,
+    hint: `add default_max_tokens: 4096 to its limits, or write a higher credit${more}`,
+    severity: 'warning',
+  });
+}
+
+/** The hold for the output of a call that names no limit; 0 if it is not known. */
+function outputHold({ limits, upstreams, capabilities }: Model): bigint {
+  const tokens = limits.default_max_tokens ?? limits.max_tokens;
+  if (tokens === undefined || !capabilities.has('chat')) return 0n;
+  const prices = upstreams.map(({ price }) => price.output_nano_per_million);
+  const dearest = prices.reduce((most, price) => (price > most ? price : most), 0n);
+  return (dearest * BigInt(tokens)) / 1_000_000n;
 }
 
 /** An answer with ten images as base64 has more; a smaller limit throws paid answers away. */
