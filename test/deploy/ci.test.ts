@@ -13,7 +13,7 @@ const MAIN = join(ROOT, 'dist/src/cli/main.js');
 const UP = "{ simulator: {}, up: { uses: openai, api_key: '${OPENAI_API_KEY}' } }";
 const SECRET = SIMULATED.replace('{ simulator: {} }', UP).replace(
   '[{ provider: simulator }]',
-  '[{ provider: up, model: a-model-of-ours }, { provider: simulator }]',
+  '[{ provider: up, model: a-model-of-ours }, { provider: simulator, price: free }]',
 );
 
 interface GitHub {
