@@ -35,7 +35,8 @@ export class ModelNames {
 
   /** The known model whose ID is another one with a vendor in front: `VENDOR.NAME`. */
   longer(id: string): string | undefined {
-    return this.#known.find((one) => one.id.includes(`.${id}`) || one.id.includes(`/${id}`))?.id;
+    const [dotted, slashed] = [`.${id}`, `/${id}`];
+    return this.#known.find((one) => one.id.includes(dotted) || one.id.includes(slashed))?.id;
   }
 
   /** Whether a known model begins with the same letters, so that an ID may be of a newer one. */
