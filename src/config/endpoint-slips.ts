@@ -2,8 +2,8 @@ import type { EndpointEntry } from '../core/configuration.js';
 import { distance } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 
-/** Addresses that the gateway itself answers. */
-const OWN_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+/** The paths that the gateway itself answers, without a key. */
+export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 /** A path that differs from a shipped one in more letters is most likely meant. */
 const SLIP = 2;
 
@@ -19,7 +19,7 @@ export function checkSlips(
 }
 
 function checkOwnPath(source: Source, { name, method, path }: EndpointEntry): void {
-  if (method !== 'GET' || !OWN_PATHS.has(path)) return;
+  if (method !== 'GET' || !PROBES.has(path)) return;
   source.fault(`/endpoints${join(name)}/at`, {
     code: 'own_path',
     message: `at: the gateway itself answers GET ${path}, without a key, and never this endpoint`,

@@ -1,3 +1,4 @@
+import { PROBES } from '../config/endpoint-slips.js';
 import type { Services } from '../pipeline/services.js';
 import type { StageMiddleware } from '../pipeline/stage.js';
 import { restartSentence } from './start-settings.js';
@@ -13,9 +14,6 @@ export interface Health {
   /** The changed keys that wait for a restart. */
   restart_keys: readonly string[];
 }
-
-/** The paths of the probes. */
-export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /**
  * Answers `/healthz` (the process is alive) and `/readyz` (it can take requests), without a key. A

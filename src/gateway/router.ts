@@ -6,7 +6,8 @@ import { respond } from './respond.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
-import { health, PROBES, type Health } from './probes.js';
+import { PROBES } from '../config/endpoint-slips.js';
+import { health, type Health } from './probes.js';
 import { type Context, type Stage, type State, compose, type Handle } from '../pipeline/stage.js';
 import {
   formatOf,
