@@ -61,7 +61,15 @@ async function importAdapter(
   }
 }
 
-async function builtIn(): Promise<string[]> {
+let built_in: Promise<string[]> | undefined;
+
+/** The names of the gateway's own adapters, read once. */
+function builtIn(): Promise<string[]> {
+  built_in ??= readBuiltIn();
+  return built_in;
+}
+
+async function readBuiltIn(): Promise<string[]> {
   const files = await readdir(BUILT_IN);
   const names = files.flatMap((file) => /^([a-z0-9-]+)\.[jt]s$/.exec(file)?.[1] ?? []);
   return [...new Set(names)];

@@ -1,18 +1,18 @@
 import { isKey } from '../yaml/secrets.js';
-import { variableName } from '../yaml/tree-slips.js';
+import { variableName } from '../yaml/expand.js';
 import { isExtension, quote, segments, type Mark, type Source } from '../yaml/source.js';
 
 /** Reports variables in the form of other programs, secrets in clear text, and placeholders. */
 export function checkTexts(source: Source, gateway: object): void {
-  for (const [pointer, mark] of source.marks()) {
-    if (mark.text === undefined || isExtension(pointer)) continue;
+  source.eachMark((pointer, mark) => {
+    if (mark.text === undefined || isExtension(pointer)) return;
     if (mark.expanded) {
       checkDefault(source, pointer, mark);
       checkHome(source, pointer, mark);
-    }
-    if (!mark.expanded && !checkUnexpanded(source, pointer, mark.text, gateway))
+    } else if (!checkUnexpanded(source, pointer, mark.text, gateway)) {
       checkSecret(source, pointer, mark.text);
-  }
+    }
+  });
 }
 
 /** The beginnings of these forms. Other texts, which are most, need no further test. */
@@ -47,7 +47,7 @@ function checkUnexpanded(source: Source, pointer: string, text: string, gateway:
 
 function reportUnexpanded(source: Source, pointer: string, name: string): void {
   const message = `${source.word(pointer)} is not expanded: it is sent as it stands`;
-  const variable = /[.-]/.test(name) ? variableName(name) : name;
+  const variable = (/[.-]/.test(name) && variableName(name)) || name;
   source.fault(pointer, { code: 'not_expanded', message, hint: `write "\${${variable}}"` });
 }
 

@@ -19,11 +19,12 @@ export function checkFallbacks(
 ): void {
   for (const payer of payers) {
     const { pointer, listed = payer.listed_elsewhere } = payer;
-    const list = new Map(listed && tokenPrices(listed.price));
+    if (!listed) continue;
+    const list = new Map(tokenPrices(listed.price));
     const loss = tokenPrices(price).find(([unit, nano]) => {
       return nano > 0n && isFar(nano, list.get(unit)) && payers.some(isNear(unit, nano));
     });
-    if (!loss || !listed) continue;
+    if (!loss) continue;
     const [unit, nano] = loss;
     const cost = formatDollars(list.get(unit) ?? 0n);
     const paid = formatDollars(nano);

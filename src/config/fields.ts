@@ -134,10 +134,7 @@ export function checkChanges(
   const { set, drop, rename } = changes;
   if (drop.length + Object.keys(set).length + Object.keys(rename).length === 0) return;
   const held = heldBy(modalities);
-  const known = [
-    ...ownFields(modalities),
-    ...passthrough.flat().filter((one) => one !== undefined),
-  ];
+  const known = new KnownFields([ownFields(modalities), ...passthrough]);
   for (const field of Object.keys(set)) {
     const place = `${pointer}/set${join(field)}`;
     checkKnown(source, place, field, { known, verb: 'set', at: 'key' });
@@ -157,15 +154,30 @@ export function checkChanges(
   checkRenames(source, pointer, changes, { held, known });
 }
 
+/** The fields of several lists, which are not joined: each upstream asks for few of them. */
+class KnownFields {
+  constructor(private readonly lists: readonly (readonly (string | undefined)[])[]) {}
+
+  has(field: string): boolean {
+    return this.lists.some((list) => list.includes(field));
+  }
+
+  /** The known field that is one typing error away. */
+  near(field: string): string | undefined {
+    const isNear = (one = ''): boolean => one.length >= 5 && distance(one, field) === 1;
+    return this.lists.flat().find(isNear);
+  }
+}
+
 /** Warns of a field that is nearly a known one: it is misspelt, and changes nothing. */
 function checkKnown(
   source: Source,
   place: string,
   field: string,
-  { known, verb, at }: { known: readonly string[]; verb: string; at: 'key' | 'value' },
+  { known, verb, at }: { known: KnownFields; verb: string; at: 'key' | 'value' },
 ): void {
-  if (field.length < 5 || known.includes(field)) return;
-  const near = known.find((one) => one.length >= 5 && distance(one, field) === 1);
+  if (field.length < 5 || known.has(field)) return;
+  const near = known.near(field);
   if (near === undefined) return;
   const message = `${verb}: no request has a field ${quote(field)}`;
   const hint = `did you mean ${quote(near)}?`;
@@ -176,7 +188,7 @@ function checkRenames(
   source: Source,
   pointer: string,
   { drop, rename }: FieldChanges,
-  { held, known }: { held: readonly string[]; known: readonly string[] },
+  { held, known }: { held: readonly string[]; known: KnownFields },
 ): void {
   const taken = new Map<string, string>();
   for (const [from, to] of Object.entries(rename)) {
@@ -185,7 +197,7 @@ function checkRenames(
     const addFault = (message: string, at: 'key' | 'value', hint = '') =>
       source.fault(place, { code: 'bad_rename', message: `rename: ${message}`, at, hint });
     // Neither clients nor the gateway send it, but they do send the other one.
-    const isTurned = !known.includes(from) && known.includes(to);
+    const isTurned = !known.has(from) && known.has(to);
     const other = taken.get(to);
     const word = source.word(place);
     if (from === to) addFault(`${quote(from)} is renamed to itself`, 'value');

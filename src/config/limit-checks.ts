@@ -161,12 +161,12 @@ function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
 /** Warns of prices for prompts that are longer than any that the model takes. */
 function checkLongPrompts(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
   const { context } = limits;
+  if (context === undefined) return;
   const payers = new Map(upstreams.map(({ price_at, upstream }) => [price_at, upstream.price]));
   for (const [price_at, price] of payers) {
     const place = `${price_at}/long_prompt/above_tokens`;
     const above_tokens = price.long_prompt?.above_tokens;
-    if (above_tokens === undefined || context === undefined || !source.has(place)) continue;
-    if (above_tokens < context) continue;
+    if (above_tokens === undefined || above_tokens < context || !source.has(place)) continue;
     const none = `no prompt is above ${source.word(place)}`;
     source.fault(place, {
       code: 'unused_price',
@@ -233,8 +233,9 @@ const USERS: Partial<Record<keyof Limits, readonly Capability[]>> = {
 
 function checkUnused(source: Source, at: string, { limits, capabilities }: ReadLimits): void {
   if (capabilities.size === 0) return;
-  for (const [name, users] of Object.entries(USERS)) {
-    if (!(name in limits) || users.some((one) => capabilities.has(one))) continue;
+  for (const name of Object.keys(limits) as (keyof Limits)[]) {
+    const users = USERS[name];
+    if (!users || users.some((one) => capabilities.has(one))) continue;
     const isInput = name === 'max_tokens' && capabilities.has('embedding');
     const hint = isInput
       ? `write context: ${limits.max_tokens}, the length of an input`
@@ -250,11 +251,13 @@ function checkUnused(source: Source, at: string, { limits, capabilities }: ReadL
 }
 
 const AUDIO_INPUT: readonly Capability[] = ['audio', 'transcription'];
+const AUDIO_PRICE = 'audio_input_nano_per_million' satisfies keyof Price;
 
 /** Warns of a price for audio input where no capability lets audio in. */
 function checkAudioPrices(source: Source, { capabilities, upstreams }: ReadLimits): void {
   if (capabilities.size === 0 || AUDIO_INPUT.some((one) => capabilities.has(one))) return;
-  for (const place of new Set(upstreams.map(({ price_at }) => price_at))) {
+  const priced = upstreams.filter(({ upstream }) => AUDIO_PRICE in upstream.price);
+  for (const place of new Set(priced.map(({ price_at }) => price_at))) {
     const pointer = `${place}/audio_input_per_million`;
     if (!source.has(pointer)) continue;
     source.fault(pointer, {
@@ -273,6 +276,7 @@ type Kinds = ReadonlyMap<string, bigint> | undefined;
 function checkKinds(source: Source, upstreams: readonly ReadUpstream[]): void {
   for (const unit of ['per_image', 'per_video_second'] as const) {
     const of = ({ upstream: { price } }: ReadUpstream): Kinds => price[unit];
+    if (!upstreams.some(of)) continue;
     const all = new Set(upstreams.flatMap((one) => [...(of(one)?.keys() ?? [])]));
     for (const one of upstreams) {
       const own = of(one);

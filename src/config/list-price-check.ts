@@ -212,13 +212,14 @@ function checkSinglePrice(source: Source, price_at: string, payers: readonly Rea
 
 /** Checks the units that lists lack. Of several amounts the first that looks wrong is reported. */
 function checkKinds(source: Source, price_at: string, price: Price): void {
-  const { per_image, per_video_second, per_audio_minute, per_million_characters } = price;
-  const single = { per_audio_minute, per_million_characters };
-  for (const [unit, nano] of Object.entries(single)) {
+  for (const unit of ['per_audio_minute', 'per_million_characters'] as const) {
+    const nano = price[unit];
     if (nano !== undefined) checkMagnitude(source, `${price_at}/${unit}`, unit, nano);
   }
-  for (const [unit, kinds] of Object.entries({ per_image, per_video_second })) {
-    [...(kinds ?? [])].some(([kind, nano]) => {
+  for (const unit of ['per_image', 'per_video_second'] as const) {
+    const kinds = price[unit];
+    if (!kinds) continue;
+    [...kinds].some(([kind, nano]) => {
       const place = placeOfKind(source, `${price_at}/${unit}`, kind);
       // A single price is compared with the list, or checked beside it.
       return kind !== 'any' && checkMagnitude(source, place, unit, nano);

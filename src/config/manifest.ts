@@ -34,7 +34,7 @@ type Found = { content: string } | 'missing' | 'unreadable';
 export class Manifests {
   readonly #source: Source;
   readonly #env: NodeJS.ProcessEnv | undefined;
-  readonly #read = new Map<string, Manifest>();
+  readonly #read = new Map<string, Promise<Manifest>>();
 
   constructor(
     source: Source,
@@ -56,7 +56,8 @@ export class Manifests {
       const text = await this.#text(file, pointer, at);
       if (text === 'missing') continue;
       if (text === 'unreadable') return undefined;
-      const manifest = await this.#load(file, text.content);
+      // Another entry may have asked for the same file meanwhile.
+      const manifest = this.#read.get(file) ?? this.#load(file, text.content);
       this.#read.set(file, manifest);
       return manifest;
     }
@@ -136,9 +137,11 @@ export class Manifests {
       data,
       importPart: (...part) => adapters.importPart(...part),
     };
+    const read = [...this.modalities.values()].map(async ({ name, manifest }) => {
+      return [name, await manifest.read(reader)] as const;
+    });
     const operations = new Map<string, ProviderOperation>();
-    for (const { name, manifest } of this.modalities.values()) {
-      const operation = await manifest.read(reader);
+    for (const [name, operation] of await Promise.all(read)) {
       if (operation) operations.set(name, operation);
     }
     return operations;

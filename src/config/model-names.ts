@@ -55,7 +55,8 @@ export class ModelNames {
     if (this.#ids.has(id)) return undefined;
     const parts = partsOf(id);
     const bare = parts.join('');
-    const same = this.#known.find((one) => one.bare === bare || one.id === `${id}:0`);
+    const versioned = `${id}:0`;
+    const same = this.#known.find((one) => one.bare === bare || one.id === versioned);
     const found = same ?? this.#known.find((one) => isSlip(parts, one.parts));
     return found?.id ?? this.#turned().get(inOrder(parts));
   }

@@ -11,7 +11,8 @@ export function checkModelRegion(
 ): void {
   const place = `${upstream}/model`;
   const region_at = `/providers${join(name, 'region')}`;
-  const region = source.text(region_at) ?? '';
+  const region = source.text(region_at);
+  if (region === undefined) return;
   const [, part = '', rest = ''] = /^([a-z]{2,4})\.(.+)$/.exec(model) ?? [];
   const own = PARTS[part];
   const [first = ''] = region.split('-', 1);

@@ -193,11 +193,11 @@ function withoutForeign(
     const shared = passthroughOfManifest(read.manifest);
     // Of as many fields as its manifest has, none is foreign.
     if (shared.size === every.size) return upstream;
-    const foreign = without(every)(shared).filter(
-      (field) => !listed.includes(field) && upstream.rename[field] === undefined,
-    );
-    if (foreign.length === 0) return upstream;
-    return { ...upstream, drop: [...new Set([...upstream.drop, ...foreign])] };
+    const all = without(every)(shared);
+    const isMeant = (field: string): boolean =>
+      listed.includes(field) || upstream.rename[field] !== undefined;
+    const foreign = all.some(isMeant) ? all.filter((field) => !isMeant(field)) : all;
+    return foreign.length === 0 ? upstream : { ...upstream, drop: joined(upstream.drop)(foreign) };
   });
 }
 
@@ -210,6 +210,11 @@ type Fields = ReadonlySet<string>;
 
 const without = memoizeByObject((all: Fields) =>
   memoizeByObject((some: Fields) => [...all].filter((field) => !some.has(field))),
+);
+
+/** Models with the same manifests share one list of the fields that are dropped. */
+const joined = memoizeByObject((some: readonly string[]) =>
+  memoizeByObject((more: readonly string[]) => [...new Set([...some, ...more])]),
 );
 
 const withAll = memoizeByObject((some: Fields) =>

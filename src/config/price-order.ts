@@ -32,6 +32,11 @@ interface Kind {
  * were swapped.
  */
 export function checkPriceOrder(source: Source, price_at: string, price: Price): void {
+  if (price.per_image || price.per_video_second) checkKindOrder(source, price_at, price);
+  if (price.long_prompt) checkLongPrompt(source, price_at, price, price.long_prompt);
+}
+
+function checkKindOrder(source: Source, price_at: string, price: Price): void {
   const images = [...(price.per_image ?? [])].flatMap(([kind, nano]) => {
     return kind === 'any' ? [] : [imageKind(source, `${price_at}/per_image`, kind, nano)];
   });
@@ -43,15 +48,14 @@ export function checkPriceOrder(source: Source, price_at: string, price: Price):
   const isMixed = new Set(images.map(({ word, same }) => word === same)).size > 1;
   if (!isTwice && !isMixed) checkKinds(source, 'per_image', images);
   checkKinds(source, 'per_video_second', videos);
-  checkLongPrompt(source, price_at, price);
 }
 
 /** The tokens of a prompt that no provider calls long. */
 const SHORT = 8_000;
 
 /** Warns of a length that is most likely meant in thousands. */
-function checkLength(source: Source, place: string, above_tokens?: number): void {
-  if (above_tokens === undefined || above_tokens >= SHORT || !source.has(place)) return;
+function checkLength(source: Source, place: string, above_tokens: number): void {
+  if (above_tokens >= SHORT || !source.has(place)) return;
   source.fault(place, {
     code: 'price_magnitude',
     message: `long_prompt: above_tokens ${source.word(place)} is short for a long prompt`,
@@ -64,10 +68,15 @@ function checkLength(source: Source, place: string, above_tokens?: number): void
 const MANY = 10n;
 
 /** Warns of a price of long prompts that is below that of short ones, or many times it. */
-function checkLongPrompt(source: Source, price_at: string, { long_prompt, ...price }: Price): void {
-  checkLength(source, `${price_at}/long_prompt/above_tokens`, long_prompt?.above_tokens);
+function checkLongPrompt(
+  source: Source,
+  price_at: string,
+  price: Price,
+  long_prompt: NonNullable<Price['long_prompt']>,
+): void {
+  checkLength(source, `${price_at}/long_prompt/above_tokens`, long_prompt.above_tokens);
   for (const [unit, field] of TOKEN_UNIT_FIELDS) {
-    const [long, short] = [long_prompt?.[field], price[field]];
+    const [long, short] = [long_prompt[field], price[field]];
     // An amount that could not be read has a fault of its own, and counts as 0.
     if (!long || !short || (long >= short && long <= short * MANY)) continue;
     const place = `${price_at}/long_prompt/${unit}`;

@@ -125,11 +125,12 @@ export function missingUnits(
   modalities: Modalities,
 ): [unit: string, Capability][] {
   const missing: [unit: string, Capability][] = [];
-  for (const [name, { units }] of unitsOf(modalities)) {
+  for (const [name, { pays, units }] of unitsOf(modalities)) {
     if (given.includes(name) || units.at(-1)?.is_class) continue;
+    if (!pays.some((one) => capabilities.has(one))) continue;
     const paid = units
       .filter((unit) => unit.isWanted?.(given) !== false)
-      .flatMap(({ pays }) => pays)
+      .flatMap((unit) => unit.pays)
       .find((capability) => capabilities.has(capability));
     if (paid !== undefined) missing.push([name, paid]);
   }

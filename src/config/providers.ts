@@ -33,8 +33,10 @@ export async function readProviders(
   manifests: Manifests,
 ): Promise<Map<string, ReadProvider>> {
   const read = new Map<string, ReadProvider>();
-  for (const [name, entry] of Object.entries(entries)) {
-    const manifest = entry && (await findManifest(source, name, entry, manifests));
+  const found = Object.entries(entries).map(async ([name, entry]) => {
+    return { name, entry, manifest: entry && (await findManifest(source, name, entry, manifests)) };
+  });
+  for (const { name, entry, manifest } of await Promise.all(found)) {
     if (!entry || !manifest?.source.readable) continue;
     read.set(name, { provider: readProvider(source, name, entry, manifest), manifest });
   }

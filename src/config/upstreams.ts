@@ -1,7 +1,9 @@
 import type { UpstreamEntry } from '../schema-types/gateway.js';
+import type { Manifest } from './adapter.js';
 import { checkChanges } from './fields.js';
 import { wrongDate } from './foreign-models.js';
 import { checkModelRegion } from './model-region.js';
+import { memoizeByObject } from '../lib/memoize-by-object.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 import type { Modalities } from '../pipeline/modality.js';
@@ -144,18 +146,26 @@ function readUpstream(
     const place = source.has(`${pointer}/model`) ? `${pointer}/model` : pointer;
     source.fault(place, { code: 'unknown_model', ...undated, severity: 'warning' });
   }
+  const shared = changesOf(manifest);
   const upstream: Upstream = {
-    ...target,
+    provider,
+    model: target.model,
     weight: entry.weight,
-    set: { ...own.set },
-    drop: [...new Set([...(manifest.data.drop ?? []), ...own.drop].filter(isText))],
-    rename: texts({ ...manifest.data.rename, ...own.rename }),
+    set: entry.set ? { ...entry.set } : {},
+    drop: entry.drop ? [...new Set([...shared.drop, ...entry.drop.filter(isText)])] : shared.drop,
+    rename: entry.rename ? texts({ ...shared.rename, ...entry.rename }) : shared.rename,
     price: paid === 'list' ? (listed?.price ?? NO_PRICE) : paid,
   };
   const isListed = listed !== undefined || prices.has(provider.manifest);
   const listed_elsewhere = isListed ? undefined : prices.findElsewhere(target.model, modalities);
   return { pointer, upstream, price_at, listed, listed_elsewhere, read };
 }
+
+/** The changes of a manifest, which its upstreams share unless they have changes of their own. */
+const changesOf = memoizeByObject(({ data }: Manifest) => ({
+  drop: [...new Set((data.drop ?? []).filter(isText))],
+  rename: texts(data.rename ?? {}),
+}));
 
 /** Replaces a missing price, which is a fault. */
 const NO_PRICE: Price = {

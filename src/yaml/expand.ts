@@ -140,9 +140,13 @@ function formHint(body: string): string {
     : `write \${${name}}`;
 }
 
-/** `LAB_KEY` for `lab.key`; undefined for a text that no variable can be called. */
-function variableName(body: string): string | undefined {
-  const name = body.trim().toUpperCase().replaceAll(/[ .-]/g, '_');
+/** `LAB_API_KEY` for `lab.apiKey`; undefined for a text that no variable can be called. */
+export function variableName(text: string): string | undefined {
+  const words = text
+    .trim()
+    .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_')
+    .replaceAll(/[ .-]/g, '_');
+  const name = words.toUpperCase();
   return /^[A-Z_]\w*$/.test(name) ? name : undefined;
 }
 

@@ -7,7 +7,7 @@ export function freeze<T>(value: T): T {
   if (value instanceof Map) for (const inner of value.values()) freeze(inner);
   else if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) {
     Object.freeze(value);
-    for (const inner of Object.values(value)) freeze(inner);
+    Object.values(value).forEach((inner) => freeze(inner));
   }
   return value;
 }

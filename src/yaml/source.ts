@@ -27,6 +27,12 @@ export interface FaultDetails {
   severity?: ConfigFault['severity'];
 }
 
+/** The entry that was asked for last: the beginning of the pointers within it, and its source. */
+interface LastEntry {
+  beginning: string;
+  source: Source;
+}
+
 /** What a fault may show of its line stands within this distance, however long the line is. */
 const NEAR_CHARACTERS = 1_000;
 
@@ -47,6 +53,7 @@ export class Source {
   readonly #marks = new Map<string, Mark>();
   /** The sources of included blocks and entries, by pointer. */
   readonly #included = new Map<string, Source>();
+  #last_entry: LastEntry | undefined;
   #starts: readonly number[] = [];
 
   constructor(
@@ -58,7 +65,7 @@ export class Source {
 
   /** The place of a value; undefined for a value that the file does not have. */
   mark(pointer: string): Mark | undefined {
-    const source = this.#included.size === 0 ? this : (this.#partOf(pointer) ?? this);
+    const source = this.#included.size === 0 ? this : this.#sourceOf(pointer);
     return source.#marks.get(pointer);
   }
 
@@ -74,31 +81,30 @@ export class Source {
   /** Takes the places of a block or an entry, and of all within it, from the file that has it. */
   include(pointer: string, part: Source): void {
     this.#included.set(pointer, part);
+    this.#last_entry = undefined;
   }
 
-  /** All values with their pointers, those of the file itself first. */
-  *marks(): Generator<[pointer: string, mark: Mark]> {
+  /** Visits all values, those of the file itself first. */
+  eachMark(visit: (pointer: string, mark: Mark) => void): void {
     for (const part of new Set([this, ...this.#included.values()])) {
-      // The values of an entry follow it.
-      let entry: string | undefined;
-      for (const one of part.#marks) {
-        const [pointer] = one;
-        if (entry === undefined || !pointer.startsWith(entry)) {
-          entry = undefined;
-          if ((this.#partOf(pointer) ?? this) !== part) continue;
-          if (this.#included.has(pointer)) entry = `${pointer}/`;
-        }
-        yield one;
-      }
+      part.#marks.forEach((mark, pointer) => {
+        if (this.#sourceOf(pointer) === part) visit(pointer, mark);
+      });
     }
   }
 
-  /** A block is one key deep, and an entry two: `/models/NAME`. */
-  #partOf(pointer: string): Source | undefined {
+  /** The source that has a value. A block is one key deep, and an entry two: `/models/NAME`. */
+  #sourceOf(pointer: string): Source {
+    const last = this.#last_entry;
+    // Values are asked for entry by entry.
+    if (last && pointer.startsWith(last.beginning)) return last.source;
     const block_end = pointer.indexOf('/', 1);
-    if (block_end < 0) return this.#included.get(pointer);
+    if (block_end < 0) return this.#included.get(pointer) ?? this;
     const end = pointer.indexOf('/', block_end + 1);
-    return this.#included.get(end < 0 ? pointer : pointer.slice(0, end));
+    const entry = end < 0 ? pointer : pointer.slice(0, end);
+    const source = this.#included.get(entry) ?? this;
+    this.#last_entry = { beginning: `${entry}/`, source };
+    return source;
   }
 
   place(pointer: string, at: 'key' | 'value' = 'value'): Place {
@@ -193,10 +199,11 @@ export class Source {
   hidesWithin(pointer: string): boolean {
     if (this.hides(pointer)) return true;
     const inside = `${pointer}/`;
-    for (const [one, { expanded }] of this.marks()) {
-      if (expanded && one.startsWith(inside)) return true;
-    }
-    return false;
+    let isHidden = false;
+    this.eachMark((one, { expanded }) => {
+      if (expanded && one.startsWith(inside)) isHidden = true;
+    });
+    return isHidden;
   }
 
   /** A value for a message: always as written in the file, never as expanded. */
@@ -220,11 +227,12 @@ function lastAtMost(numbers: readonly number[], limit: number): number {
 /** A JSON pointer from keys and indexes. */
 export function pointer(...keys: readonly (string | number)[]): string {
   let path = '';
-  for (const key of keys) path += `/${escaped(String(key))}`;
+  // Called for each key of each file: an index is cheaper than an iterator.
+  for (let at = 0; at < keys.length; at += 1) path += `/${escaped(String(keys[at]))}`;
   return path;
 }
 
-/** Called for each key of each file, so it returns early for keys without `~` and `/`. */
+/** Most keys have neither `~` nor `/`. */
 function escaped(key: string): string {
   if (!key.includes('~') && !key.includes('/')) return key;
   return key.replaceAll('~', '~0').replaceAll('/', '~1');

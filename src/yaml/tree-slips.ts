@@ -1,4 +1,5 @@
 import { isMap, isNode, isScalar, type Pair } from 'yaml';
+import { variableName } from './expand.js';
 
 /**
  * The keys that commas have cut from the number of an entry: `{ total: 1,5s }` has the entry `1`
@@ -32,12 +33,6 @@ export function templateVariable(node: unknown): string | undefined {
   const name = /^(?:\.?env\.|secrets\.|vars\.)?([A-Z][A-Z0-9_]*)$/iu.exec(textOf(inner))?.[1];
   const path = /^\.Values\.([\w.-]{1,100})$/.exec(textOf(inner))?.[1];
   return name ?? (path === undefined ? undefined : variableName(path));
-}
-
-/** `llm.apiKey` in the form of environment variables: `LLM_API_KEY`. */
-export function variableName(path: string): string {
-  const words = path.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').replaceAll(/[.-]/g, '_');
-  return words.toUpperCase();
 }
 
 /**

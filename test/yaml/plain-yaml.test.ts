@@ -167,9 +167,13 @@ function expectSame(text: string, name = text): void {
   readDocument(other, text, (scalar) => scalar, { left: 10_000 });
   expect(report.sorted('f'), name).to.deep.equal([]);
   expect(read.value, name).to.deep.equal(other.value);
-  const places = [plain, other].map((source) =>
-    [...source.marks()].map(([pointer, { key, value, written }]) => [pointer, key, value, written]),
-  );
+  const places = [plain, other].map((source) => {
+    const found: unknown[] = [];
+    source.eachMark((pointer, { key, value, written }) => {
+      found.push([pointer, key, value, written]);
+    });
+    return found;
+  });
   expect(places[0], name).to.deep.equal(places[1]);
   expect(read.count, name).to.equal(places[0]?.length);
 }
