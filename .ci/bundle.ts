@@ -10,7 +10,7 @@ const { dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))
 };
 
 /** Packages that every command needs. Those that require modules of Node.js stay outside. */
-const BUNDLED = new Set(['yaml', 'ipaddr.js', '@jmespath-community/jmespath']);
+const BUNDLED = new Set(['yaml', 'ipaddr.js']);
 
 /**
  * Most of what a command takes is the search for its files, so the code of many files goes into

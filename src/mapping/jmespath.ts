@@ -1,10 +1,17 @@
-import { compile, TreeInterpreter, type JSONValue } from '@jmespath-community/jmespath';
+import { createRequire } from 'node:module';
+import type { JSONValue } from '@jmespath-community/jmespath';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { quote } from '../yaml/source.js';
 import { isRecord } from '../lib/is-record.js';
 import type { PathFault } from './path.js';
 import type { Template } from './scope.js';
 import { UpstreamError } from '../core/upstream-error.js';
+
+/** The library, which is loaded at the first expression: most manifests have none. */
+function library() {
+  const require = createRequire(import.meta.url);
+  return require('@jmespath-community/jmespath') as typeof import('@jmespath-community/jmespath');
+}
 
 const MAX_CHARACTERS = 500;
 /** An expression may multiply its input by this factor. */
@@ -48,6 +55,7 @@ export function compileJmespath(text: unknown): Template | PathFault {
   if (text.length > MAX_CHARACTERS) {
     return { message: `a JMESPath has at most ${MAX_CHARACTERS} characters`, hint: '' };
   }
+  const { compile, TreeInterpreter } = library();
   let tree: ReturnType<typeof compile>;
   try {
     tree = compile(text);
@@ -55,17 +63,16 @@ export function compileJmespath(text: unknown): Template | PathFault {
     return { message: `${quote(text)} is not JMESPath`, hint: '' };
   }
   const fault = faultIn(tree) ?? (copies(tree) > MAX_COPIES ? tooMany() : undefined);
-  return fault ?? ((scope) => search(tree, scope.at));
-}
-
-function search(tree: ReturnType<typeof compile>, at: unknown): unknown {
-  try {
-    // JMESPath gives null for an absent value.
-    return TreeInterpreter.search(tree, (at ?? null) as JSONValue) ?? undefined;
-  } catch (cause) {
-    const message = "The upstream's answer has another shape than expected.";
-    throw new UpstreamError('broken', message, undefined, { cause });
-  }
+  if (fault) return fault;
+  return (scope) => {
+    try {
+      // JMESPath has null for an absent value.
+      return TreeInterpreter.search(tree, (scope.at ?? null) as JSONValue) ?? undefined;
+    } catch (cause) {
+      const message = "The upstream's answer has another shape than expected.";
+      throw new UpstreamError('broken', message, undefined, { cause });
+    }
+  };
 }
 
 function faultIn(node: unknown): PathFault | undefined {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makePlace, SIMULATED, type Outcome, type Place } from '../helpers/cli.js';
 
@@ -19,6 +20,16 @@ interface SarifResult {
   locations: {
     physicalLocation: { artifactLocation: { uri: string }; region: { startLine: number } };
   }[];
+}
+
+/** These modules, and all that they import with them. */
+function importedBy(files: readonly string[]): string[] {
+  const all = new Set(files);
+  for (const file of all) {
+    const imports = readFileSync(file, 'utf8').matchAll(/^(?:\} from|import) "(\.[^"]+)";/gm);
+    for (const [, path = ''] of imports) all.add(join(dirname(file), path));
+  }
+  return [...all];
 }
 
 describe('tollgate check', () => {
@@ -46,6 +57,22 @@ describe('tollgate check', () => {
     expect(JSON.parse(json.stdout)).to.deep.equal({ faults: [] });
     const github = await check(SIMULATED, '--format', 'github');
     expect(github).to.include({ status: 0, stdout: '', stderr: '' });
+  });
+
+  it('loads large packages only for files that need them', async () => {
+    const dist = fileURLToPath(new URL('../../dist/src/', import.meta.url));
+    const chunks = (await readdir(join(dist, 'chunks'))).filter((name) => name.endsWith('.js'));
+    const named = (name: string): string[] =>
+      chunks.filter((one) => one.startsWith(`${name}-`)).map((one) => join(dist, 'chunks', one));
+    const isParser = (file: string): boolean =>
+      readFileSync(file, 'utf8').includes('// node_modules/yaml/');
+    const loaded = importedBy([join(dist, 'cli/main.js'), ...named('check')]);
+    expect(loaded.length).to.be.above(10);
+    expect(loaded.filter(isParser)).to.deep.equal([]);
+    const isQuery = (file: string): boolean =>
+      readFileSync(file, 'utf8').includes('from "@jmespath-community/jmespath"');
+    expect(loaded.filter(isQuery)).to.deep.equal([]);
+    expect(importedBy(named('document')).filter(isParser)).to.have.length(1);
   });
 
   it('finds the shipped file sound', async () => {
