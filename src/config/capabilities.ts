@@ -15,10 +15,11 @@ export function checkCapabilities(
 ): void {
   const complete = !capabilities.includes(undefined);
   const reported = new Set<Modality>();
+  const of = (capability: Capability) => byCapability(modalities).get(capability);
   capabilities.forEach((capability, i) => {
     if (capability === undefined) return;
     const place = `${pointer}/capabilities${join(i)}`;
-    const modality = byCapability(modalities).get(capability);
+    const modality = of(capability);
     if (!modality) throw new Error(`No modality has the capability ${capability}.`);
     if (modality.name !== capability && complete && !capabilities.includes(modality.name)) {
       const message = `the capability ${quote(capability)} is of no use without "${modality.name}"`;
@@ -30,8 +31,12 @@ export function checkCapabilities(
     const unserved = upstreams.filter((one) => !canServe(one, modality));
     if (unserved.length > 0) reported.add(modality);
     const isAll = unserved.length === upstreams.length;
+    const isOnly = capabilities.every((other) => other && of(other) === modality);
+    const what = isOnly ? '' : 'remove it, or ';
     for (const one of unserved)
-      reportUnserved(source, isAll ? place : one.pointer, capability, one);
+      if (isAll) reportUnserved(source, place, { capability, what }, one);
+      else
+        reportUnserved(source, one.pointer, { capability, what: 'remove this upstream, or ' }, one);
   });
 }
 
@@ -64,15 +69,14 @@ function canServe({ read: { manifest } }: ReadUpstream, modality: Modality): boo
 function reportUnserved(
   source: Source,
   place: string,
-  capability: Capability,
+  { capability, what }: { capability: Capability; what: string },
   { pointer, read: { manifest, provider } }: ReadUpstream,
 ): void {
   const served = Object.keys(manifest.data.operations ?? {}).join(', ');
   const name = quote(provider.name);
   const message = `the provider ${name} cannot serve the capability ${quote(capability)}`;
-  const what = place === pointer ? 'remove this upstream' : 'remove it';
   const meant =
     capability === 'image' && place !== pointer ? 'write vision if it sees images; else ' : '';
-  const hint = `${meant}${what}, or name another provider: its manifest has ${served}`;
+  const hint = `${meant}${what}name another provider: its manifest has ${served}`;
   source.fault(place, { code: 'unsupported_capability', message, hint });
 }

@@ -55,15 +55,34 @@ function checkFormat(
   const at = stages.findIndex((stage) => stage.name === 'validate');
   const format = stages[at]?.option;
   const usual = shipped.find((one) => one.method === method && one.path === path);
-  const right = usual && formatOf(usual);
+  if (!usual) return;
+  const right = formatOf(usual);
   const own = shipped.find((one) => typeof format === 'string' && formatOf(one) === format);
   if (right === undefined || right === format || !own || endOf(own.path) === endOf(path)) return;
+  if (usual.name !== name && worksAs(endpoint, own) && !worksAs(endpoint, usual)) {
+    source.fault(`/endpoints${join(name)}/at`, {
+      code: 'lost_path',
+      message: `at: this takes the place of the shipped endpoint ${quote(usual.name)}`,
+      hint: `write another address, such as ${method} /v1/${name}`,
+      severity: 'warning',
+    });
+    return;
+  }
   source.fault(`/endpoints${join(name)}/stages${join(at, 'validate')}`, {
     code: 'other_format',
     message: `validate: clients of ${path} send ${quote(right)}, and not ${quote(String(format))}`,
     hint: `write validate: ${right}`,
     severity: 'warning',
   });
+}
+
+/** Whether an endpoint does the work of another one, whatever its address is. */
+function worksAs({ stages }: EndpointEntry, other: EndpointEntry): boolean {
+  const optionOf = (all: EndpointEntry['stages'], stage: string): string =>
+    JSON.stringify(all.find(({ name }) => name === stage)?.option);
+  return ['route', 'transform'].every(
+    (stage) => optionOf(stages, stage) === optionOf(other.stages, stage),
+  );
 }
 
 /** The last two steps of a path: the formats of one kind of client share them. */

@@ -134,9 +134,12 @@ function badKey(key: string, isBlock: boolean): { message: string; hint: string 
       : 'remove those within its variable';
     return { message, hint };
   }
-  const message = 'api_key holds a space or another character that no key has';
   const [, word] = PREFIX.exec(key) ?? [];
-  if (word !== undefined) return { message, hint: `remove "${word}": the gateway writes it` };
+  if (word !== undefined) {
+    const message = `api_key begins with "${word}", which the gateway writes itself`;
+    return { message, hint: `remove "${word}"` };
+  }
+  const message = 'api_key holds a space or another character that no key has';
   if (isBlock) {
     const hint = 'the text below | ends with a line end: write it behind "api_key: ", without |';
     return { message, hint };

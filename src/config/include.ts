@@ -141,7 +141,8 @@ function patternHint(pattern: string, main: string): string {
   const isBelow = !/^\/|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)/.test(pattern);
   if (!isBelow) return `the files must stand below the folder of this one: ${RELATIVE}`;
   const isFixed = whole !== pattern && isPattern(whole);
-  return isFixed ? `did you mean "${whole}"? ${RELATIVE}` : RELATIVE;
+  const why = bare === pattern ? '' : ` ${RELATIVE}`;
+  return isFixed ? `did you mean "${whole}"?${why}` : RELATIVE;
 }
 
 async function reportNone(source: Source, pointer: string, pattern: string): Promise<void> {

@@ -2,6 +2,7 @@ import type { Model } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { checkTexts } from './clear-text.js';
+import { defaultEndpoints } from './endpoints.js';
 import { checkAddresses } from './open-addresses.js';
 import type { ReadFile } from './read-file.js';
 import { checkUpstreamOrder } from './upstream-order.js';
@@ -118,11 +119,12 @@ function checkImageAnswers(source: Source, { limits, models }: ReadFile): void {
 }
 
 /** Reports a model that no endpoint routes to: clients see it in the list, but cannot call it. */
-function checkReached(source: Source, { models, endpoints, modalities }: ReadFile): void {
+function checkReached(source: Source, file: ReadFile): void {
+  const { models, endpoints, modalities } = file;
   const reached = new Set<unknown>();
   for (const { stages } of endpoints) {
     for (const { name, option } of stages) {
-      if (name === 'route') reached.add((option as { capability?: unknown } | null)?.capability);
+      if (name === 'route') reached.add(capabilityOf(option));
     }
   }
   const all = [...modalities.keys()];
@@ -133,9 +135,28 @@ function checkReached(source: Source, { models, endpoints, modalities }: ReadFil
     source.fault(`/models${join(id)}`, {
       code: 'unreached_model',
       message: `no endpoint serves the capability ${quote(missing[0] ?? '')} of ${quote(id)}`,
-      hint: `an endpoint with route: { capability: ${missing[0]} } does`,
+      hint: removedHint(file, missing[0]) ?? `an endpoint with ${routeTo(missing[0])} does`,
       at: 'key',
       severity: missing.length === own.length ? 'error' : 'warning',
     });
   }
+}
+
+function routeTo(capability = ''): string {
+  return `route: { capability: ${capability} }`;
+}
+
+/** The hint for a capability whose shipped endpoint the file takes away. */
+function removedHint({ gateway, modalities }: ReadFile, capability?: string): string | undefined {
+  const lost = defaultEndpoints(modalities).find(({ name, stages }) => {
+    const isServing = stages.some((stage) => {
+      return typeof stage === 'object' && capabilityOf(stage['route']) === capability;
+    });
+    return isServing && typeof gateway.endpoints?.[name] === 'string';
+  });
+  return lost && `remove the line "${lost.name}: off", which takes its endpoint away`;
+}
+
+function capabilityOf(option: unknown): unknown {
+  return (option as { capability?: unknown } | null | undefined)?.capability;
 }

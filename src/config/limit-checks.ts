@@ -2,6 +2,7 @@ import type { Capability, Price } from '../core/model.js';
 import type { ModelEntry } from '../schema-types/gateway.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
+import { checkLongPrompts } from './long-prompts.js';
 import { checkLow } from './low-limits.js';
 import type { ReadUpstream } from './upstreams.js';
 
@@ -28,7 +29,7 @@ export function checkLimits(source: Source, pointer: string, model: ReadLimits):
   checkResolutions(source, at, model);
   checkUnused(source, at, model);
   checkAudioPrices(source, model);
-  checkLongPrompts(source, at, model);
+  checkLongPrompts(source, at, model.limits.context, model.upstreams);
   checkKinds(source, model.upstreams);
 }
 
@@ -158,25 +159,6 @@ function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
   });
 }
 
-/** Warns of prices for prompts that are longer than any that the model takes. */
-function checkLongPrompts(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
-  const { context } = limits;
-  if (context === undefined) return;
-  const payers = new Map(upstreams.map(({ price_at, upstream }) => [price_at, upstream.price]));
-  for (const [price_at, price] of payers) {
-    const place = `${price_at}/long_prompt/above_tokens`;
-    const above_tokens = price.long_prompt?.above_tokens;
-    if (above_tokens === undefined || above_tokens < context || !source.has(place)) continue;
-    const none = `no prompt is above ${source.word(place)}`;
-    source.fault(place, {
-      code: 'unused_price',
-      message: `long_prompt: ${none} where limits.context is ${source.word(`${at}/context`)}`,
-      hint: 'correct one of the two, or remove long_prompt',
-      severity: 'warning',
-    });
-  }
-}
-
 /** Warns of a length that no upstream takes, as clients who name none would be refused. */
 function checkLength(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
   const place = `${at}/duration_seconds`;
@@ -212,7 +194,7 @@ function checkResolutions(source: Source, at: string, { limits, upstreams }: Rea
     source.fault(`${at}/resolutions${join(i)}`, {
       code: 'unpriced_resolution',
       message: `limits.resolutions: no price covers ${quote(resolution)}, so it is refused`,
-      hint: `add it to per_video_second, which has ${sold.join(', ')}`,
+      hint: `add it to per_video_second, which has ${sold.join(', ')}, or remove it here`,
       severity: 'warning',
     });
   }

@@ -1,3 +1,4 @@
+import { isAddress } from '../lib/cidr.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { isPrivate, isPublic } from '../upstream/ssrf-guard.js';
 import type { ReadFile } from './read-file.js';
@@ -12,7 +13,7 @@ export function checkAddresses(source: Source, file: ReadFile): void {
 }
 
 /** Warns where other machines can call the gateway, but not safely. */
-function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
+function checkOpen(source: Source, { listen, public_url, trusted_proxies }: ReadFile): void {
   if (!URL.canParse(public_url)) return;
   const { protocol, hostname, port } = new URL(public_url);
   if (isLoopback(listen.host)) {
@@ -21,13 +22,11 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
     if (isOther && port !== '' && listen.port !== 0) reportPort(source, listen, public_url);
     return;
   }
-  const addFault = (code: string, message: string): void =>
-    source.fault('/listen', {
-      code,
-      message,
-      hint: 'put a proxy with TLS in front, and write public_url: https://YOUR.HOST',
-      severity: 'warning',
-    });
+  const isKnown = hostname.includes('.') && !isAny(hostname) && !isAddress(hostname);
+  const proxied = `public_url: https://${isKnown ? hostname : 'YOUR.HOST'}`;
+  const way = `put a proxy with TLS in front, and write ${proxied}`;
+  const addFault = (code: string, message: string, hint = way): void =>
+    source.fault('/listen', { code, message, hint, severity: 'warning' });
   const given = source.word('/listen');
   if (isLoopback(hostname) || isAny(hostname)) {
     addFault(
@@ -38,6 +37,13 @@ function checkOpen(source: Source, { listen, public_url }: ReadFile): void {
     addFault(
       'no_tls',
       `listen: ${given} takes calls of other machines, and their keys travel without TLS`,
+      `${way}; if it is on this machine, also listen: 127.0.0.1:${listen.port}`,
+    );
+  } else if (trusted_proxies.length > 0 && trusted_proxies.every(isLoopbackNetwork)) {
+    addFault(
+      'no_tls',
+      `listen: ${given} takes calls of other machines without TLS, past the proxy on this one`,
+      `write listen: 127.0.0.1:${listen.port}`,
     );
   }
 }
@@ -128,6 +134,11 @@ function checkLoops(source: Source, { listen, public_url, providers }: ReadFile)
       severity: 'warning',
     });
   }
+}
+
+/** Whether the proxies of a network are on this machine. */
+function isLoopbackNetwork(network: string): boolean {
+  return isLoopback(network.split('/', 1)[0] ?? '');
 }
 
 function isLoopback(host: string): boolean {

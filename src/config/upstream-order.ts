@@ -73,11 +73,12 @@ function reportLone(
   if (isLone(at - 2)) return;
   const between = [at + 1, at - 1].find((one) => weights[2 * one - at] !== undefined);
   const message = 'weight: this weight has no effect: no upstream next to it has one';
-  const provider = source.word(`${list}${join(between ?? at)}/provider`);
+  const nameAt = (index: number): string => source.word(`${list}${join(index)}/provider`);
+  const neighbour = nameAt(source.has(`${list}${join(at + 1)}`) ? at + 1 : at - 1);
   const hint =
     between === undefined
-      ? 'give the neighbour a weight too, or remove this one'
-      : `give the upstream of ${provider} between two a weight too`;
+      ? `give its neighbour, the upstream of ${neighbour}, a weight too, or remove this one`
+      : `give the upstream of ${nameAt(between)} between two a weight too`;
   const pointer = `${list}${join(at)}/weight`;
   source.fault(pointer, { code: 'lone_weight', message, hint, severity: 'warning' });
 }

@@ -43,7 +43,10 @@ export async function check(
   const found = [...faults, ...[...pluginFaults, ...pipelineFaults].map(withoutSecrets)];
   const isValid = found.every(({ severity }) => severity === 'warning');
   // A filter with an error of its own would get two faults.
-  const filters = isValid ? [...partialFilters(endpoints), ...maskedBeforeDenied(endpoints)] : [];
+  const models = configuration?.models.values() ?? [];
+  const filters = isValid
+    ? [...partialFilters(endpoints, models), ...maskedBeforeDenied(endpoints)]
+    : [];
   const all = sortFaults([...found, ...filters], file);
   return { faults: all, configuration: isValid ? configuration : undefined, stages };
 }

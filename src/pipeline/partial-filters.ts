@@ -1,5 +1,6 @@
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { ConfigFault } from '../core/config-fault.js';
+import type { Capability, Model } from '../core/model.js';
 import { PERSONAL_DATA } from '../lib/personal-data.js';
 import { fault } from './step.js';
 
@@ -11,23 +12,32 @@ const NAMED = 3;
 
 /**
  * Warns of a filter that stands at some endpoints only, while the same models answer without it at
- * others: clients of another format get around it.
+ * others: clients of another format get around it. The same of one that stands only where no model
+ * answers.
  */
-export function partialFilters(endpoints: readonly EndpointEntry[]): ConfigFault[] {
+export function partialFilters(
+  endpoints: readonly EndpointEntry[],
+  models: Iterable<Model>,
+): ConfigFault[] {
+  const served = new Set([...models].flatMap(({ capabilities }) => [...capabilities]));
   return FILTERS.flatMap((name) => {
     const filtered = endpoints.filter((one) => entryOf(one, name));
     const [first] = filtered;
     const entry = first && entryOf(first, name);
     if (!first || !entry) return [];
+    const hint = `for all endpoints write it under "*": { after: { validate: [${name}: ...] } }`;
+    const warn = (message: string): ConfigFault[] => [
+      { ...fault(entry, 'partial_filter', message, hint), severity: 'warning' },
+    ];
+    if (filtered.every((one) => isIdle(one, served)))
+      return warn(`stage "${name}" stands at "${first.name}", where no model of the file answers`);
     const works = new Set(filtered.map(workOf));
     const open = endpoints.filter((one) => !filtered.includes(one) && works.has(workOf(one)));
     if (open.length === 0) return [];
     const shown = open.slice(0, NAMED).map(({ method, path }) => `${method} ${path}`);
     const more = open.length > NAMED ? ` and ${open.length - NAMED} more` : '';
     const others = `${shown.join(', ')}${more}, where the same models answer`;
-    const message = `stage "${name}" stands at "${first.name}", but not at ${others}`;
-    const hint = `for all endpoints write it under "*": { after: { validate: [${name}: ...] } }`;
-    return [{ ...fault(entry, 'partial_filter', message, hint), severity: 'warning' as const }];
+    return warn(`stage "${name}" stands at "${first.name}", but not at ${others}`);
   });
 }
 
@@ -59,6 +69,12 @@ function patternsOf({ name, option }: StageEntry): string[] {
 
 function entryOf({ stages }: EndpointEntry, name: string): StageEntry | undefined {
   return stages.find((one) => one.name === name);
+}
+
+/** Whether an endpoint routes to models that the file does not have. */
+function isIdle(endpoint: EndpointEntry, served: ReadonlySet<Capability>): boolean {
+  const { capability } = (entryOf(endpoint, 'route')?.option ?? {}) as { capability?: Capability };
+  return capability !== undefined && !served.has(capability);
 }
 
 /** The work of an endpoint: `chat` in all formats of chat. One without work is like no other. */

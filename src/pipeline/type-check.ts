@@ -159,8 +159,7 @@ function missing(
   return names.map((name) => {
     const message = `${subject} needs the fact "${name}", which no earlier stage gives`;
     const giver = givers.get(name);
-    const hint = giver === undefined ? '' : `put it after ${quoted(giver, endpoint)}`;
-    return fault(step.entry, 'missing_fact', message, hint);
+    return fault(step.entry, 'missing_fact', message, giverHint(giver, step.entry, endpoint));
   });
 }
 
@@ -221,10 +220,12 @@ function isServedBy(later: Step, earlier: Step): boolean {
   return later.shape.needs.some((need) => earlier.shape.gives.some((one) => isKind(need, one)));
 }
 
-/** The name of a stage for a hint; also says if the endpoint does not have that stage. */
-function quoted(stage: string, { stages }: EndpointEntry): string {
-  const isThere = stages.some(({ name }) => name === stage);
-  return isThere ? `"${stage}"` : `"${stage}", which this endpoint lacks`;
+/** The hint for a stage that comes before the one that gives a fact, or that lacks it. */
+function giverHint(giver: string | undefined, entry: StageEntry, { stages }: EndpointEntry) {
+  if (giver === undefined) return '';
+  const isThere = stages.some(({ name }) => name === giver);
+  const lacks = `this endpoint lacks the stage "${giver}": add it before "${entry.name}"`;
+  return isThere ? `put it after "${giver}"` : lacks;
 }
 
 function repeated(step: Step, given: Map<string, Given>, endpoint: EndpointEntry): ConfigFault[] {

@@ -18,15 +18,22 @@ export interface Written {
  */
 export function filled(hint: string, written: Written): string | undefined {
   const isHidden = written.source.hidesWithin(written.at + join(written.key));
-  const prices = isHidden ? undefined : pricesHere(hint, written.value);
+  const whole = hint.replace('INPUT', () => inputOf(written));
+  const prices = isHidden ? undefined : pricesHere(whole, written.value);
   if (prices !== undefined) return prices;
   if (hint.includes('PRICES')) return undefined;
   const value = shown(written);
-  return hint
+  return whole
     .replace('POST VALUE', () => `${methodOf(written)} ${value.replaceAll("'", '')}`)
     .replace('LABEL', () => /^https?:\/\/([\w-]+)\./.exec(value)?.[1] ?? 'NAME')
     .replace('VALUE', () => value)
     .replace('DURATION', () => durationOf(value) ?? '60s');
+}
+
+/** The price of a million input tokens where it is written as a ratio: one of 1 is 2 dollars. */
+function inputOf({ source, at }: Written): string {
+  const ratio = Number(source.text(`${at}/model_ratio`) ?? NaN);
+  return ratio > 0 && !source.hides(`${at}/model_ratio`) ? String(2 * ratio) : 'the input price';
 }
 
 /** The method that stands beside a path in a key of its own. */

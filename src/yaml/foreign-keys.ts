@@ -16,7 +16,9 @@ const FALLBACKS: ForeignHint = {
  * convert the value.
  */
 const ANYWHERE: Readonly<Record<string, ForeignHint>> = {
-  model_list: 'models are a block here: models: { NAME: { ... } }',
+  model_list:
+    'models are a block here: models: { NAME: { ... } }; owners and providers are blocks too, ' +
+    'as tollgate init writes them',
   litellm_params: 'it belongs to an upstream: upstreams: [{ provider: NAME, model: ID }]',
   litellm_settings: 'settings stand at the top of the file, limits under limits:',
   general_settings: 'settings stand at the top of the file, limits under limits:',
@@ -28,9 +30,9 @@ const ANYWHERE: Readonly<Record<string, ForeignHint>> = {
   channels: 'a channel is a provider here: providers: { NAME: { uses: ... } }',
   fallbacks: FALLBACKS,
   fallback: FALLBACKS,
-  model_ratio: 'use input_per_million instead: a ratio of 1 is 2 dollars',
-  completion_ratio: 'use output_per_million instead: the input price times this ratio',
-  cache_ratio: 'use cached_input_per_million instead: the input price times this ratio',
+  model_ratio: 'use input_per_million instead: multiply the ratio by 2',
+  completion_ratio: 'use output_per_million instead: multiply the ratio by INPUT',
+  cache_ratio: 'use cached_input_per_million instead: multiply the ratio by INPUT',
   group_ratio: 'prices are the same for all accounts: write the price itself',
   model_price: 'use per_image for images, in dollars',
   output_cost_per_image: 'use per_image instead, in dollars',

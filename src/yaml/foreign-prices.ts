@@ -85,7 +85,7 @@ function longPromptHint(key: string, words: readonly string[]): string {
   return `use ${ours} in long_prompt: { above_tokens: ${thousands}000 } instead${way}`;
 }
 
-const CONVERSION = /^use (\w+) instead(?:, in dollars\b.*|: (multiply|divide)\b.*\bby (\d+))$/;
+const CONVERSION = /^use (\w+) instead(?:, in dollars\b.*|: (multiply|divide)\b.*\bby ([\d.]+))$/;
 /** What stands in a hint for the price of long prompts. */
 const LONG = / in long_prompt: \{ above_tokens: (\d+) \}/;
 /** A price above it would be a slip, which a hint should not hide. */

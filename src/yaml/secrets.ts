@@ -16,8 +16,9 @@ export function isKey(text: string): boolean {
 }
 
 const NAMES = 'key|key_id|secret|token|password|authorization|cookie|honeycomb-team';
-const SECRET_NAME = `(?<!_cost_per_|_price_per_)(?:${NAMES})`;
-const BARE_SECRET = String.raw`(?:(?:Bearer|Basic|Key|Token) )?[^\s,}]{1,200}`;
+const SECRET_NAME = `(?<!_cost_per_|_price_per_|max_)(?:${NAMES})`;
+const SCHEME = '(?:(?:Bearer|Basic|Key|Token) )?';
+const BARE_SECRET = String.raw`${SCHEME}[^\s,}]{1,200}`;
 
 /** A secret behind its name, as lines of files have it: the text before it, and the secret. */
 const NAMED = new RegExp(
@@ -45,7 +46,7 @@ const REFERENCES = [
   String.raw`(?:file:(?:\/\/)?|@)?(?:\.{1,2}|~|\/(?:run|etc|var|home|mnt|opt|secrets))\/`,
   String.raw`(?:PASSWORD|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)["']?$`,
 ];
-const REFERENCE = new RegExp(`^["'“‘„]?(?:${REFERENCES.join('|')})`);
+const REFERENCE = new RegExp(`^["'“‘„]?${SCHEME}(?:${REFERENCES.join('|')})`);
 
 function dots(secret: string): string {
   return REFERENCE.test(secret) ? secret : '·'.repeat(secret.length);

@@ -112,7 +112,9 @@ function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): 
   if (isWords && isTexts && isFlow) return `write ${flow(values)}`;
   const [[key, value] = ['', undefined]] = Object.entries(data);
   const isShort = typeof value === 'string' && value.length <= 40 && !/key|secret/.test(key);
-  const such = isShort && !isWords ? `: write "- ${key}: ${flow(value)}"` : '';
+  const isMore = Object.keys(data).length > 1;
+  const below = isMore ? ', and indent the lines below it by two more' : '';
+  const such = isShort && !isWords ? `: write "- ${key}: ${flow(value)}"${below}` : '';
   const isLine = isFlow && !isFlags && JSON.stringify(data).length <= 60;
   if (isLine) return `begin each entry of the list with "- ", or write [${flow(data)}]`;
   if (!isFlags || !isWords) return `begin each entry of the list with "- "${such}`;

@@ -45,9 +45,20 @@ function keyHint(error: ErrorObject, key: string, source: Source, schema: unknow
   // A key of a model or a provider belongs to another of their blocks sooner than to a setting.
   const near_home = homes.find((one) => /^(?:providers|models)\./.test(one));
   const home = error.instancePath === '' ? homes[0] : (near_home ?? homes[0]);
-  if (home !== undefined) return `it belongs elsewhere: ${home}`;
+  if (home !== undefined) return elsewhere(home, key, error.instancePath, source);
   const other = notForHint(error.parentSchema?.['title']);
   return allowed.length > 0 ? `allowed here: ${allowed.join(', ')}${other}` : '';
+}
+
+/** The hint for a key of another block: one above this block, or elsewhere in the file. */
+function elsewhere(home: string, key: string, at: string, source: Source): string {
+  const [map = '', , block = '', ...deeper] = segments(at);
+  const isAbove = home === `${map}.NAME.${key}` && block !== '';
+  if (isAbove) return `it stands too deep: begin it in the column of ${quote(block)}`;
+  const own = source.text(`${at}/provider`);
+  const isNamed = home.startsWith('providers.NAME.') && deeper.length > 0 && own !== undefined;
+  if (!isNamed || source.hides(`${at}/provider`)) return `it belongs elsewhere: ${home}`;
+  return `it belongs elsewhere: ${home.replace('NAME', own)}`;
 }
 
 /** The title of the block; that of a price also names the work, where units are alike. */

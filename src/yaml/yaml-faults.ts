@@ -195,6 +195,9 @@ function deeper(offset: number, at: number, { lines, starts }: Text): OffsetFaul
 const TOP_KEY =
   /^\s+(?:owners|models|endpoints|include|listen|public_url|store|sign_in|alerts|traces|cors):/;
 
+/** Lists of blocks, in quotes. */
+const LISTS = ['"upstreams"', '"stages"'];
+
 /** A line that is indented less than its neighbours, and more than their block. */
 function shallow(offset: number, at: number, { lines, starts }: Text): OffsetFault {
   const before = lines.findLastIndex((one, i) => i < at && isText(one));
@@ -221,6 +224,12 @@ function shallow(offset: number, at: number, { lines, starts }: Text): OffsetFau
     return { offset, message, hint: 'check the indentation of the lines above' };
   }
   const list = dashedBlock(at, own, lines);
+  if (list !== undefined && LISTS.includes(list.name)) {
+    // Only the first key of the entry stands behind its dash.
+    const lost = `the entry of ${list.name} that "- " begins ends above this line`;
+    const place = (starts[list.at + 1] ?? 0) + own;
+    return { offset: place, message: lost, hint: `begin this line in column ${own + 3}` };
+  }
   if (list !== undefined) {
     const place = (starts[list.at] ?? 0) + own;
     const key = `${list.name} is a block of keys, and "- " begins a list`;

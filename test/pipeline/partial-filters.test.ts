@@ -19,9 +19,11 @@ describe('filters at some endpoints only', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  const faultsOf = async (...lines: string[]) => {
+  const faultsOf = async (...lines: string[]) => faultsWith(HEAD, ...lines);
+
+  const faultsWith = async (head: string, ...lines: string[]) => {
     const file = join(folder, 'gateway.yaml');
-    await writeFile(file, `${HEAD}${lines.map((line) => `  ${line}\n`).join('')}`);
+    await writeFile(file, `${head}${lines.map((line) => `  ${line}\n`).join('')}`);
     const { faults } = await check(file, {});
     return faults.map(({ severity, code, line, message, hint }) => ({
       severity,
@@ -43,9 +45,16 @@ describe('filters at some endpoints only', () => {
   });
 
   it('concern the endpoints of the same work alone', async () => {
-    const [found] = await faultsOf(`images: ${MASK}`);
+    const [found] = await faultsWith(HEAD.replace('[chat]', '[chat, image]'), `images: ${MASK}`);
+    expect(found?.at).to.equal('5 partial_filter');
     const paths = found ? [...found.words.matchAll(/POST \/\S+/g)].map(([one]) => one) : [];
     expect(paths.join()).to.not.include('/v1/chat');
+  });
+
+  it('are a warning where no model of the file answers', async () => {
+    const found = await faultsOf(`images: ${MASK}`);
+    expect(found.map(({ at }) => at)).to.deep.equal(['5 partial_filter']);
+    expect(found[0]?.words).to.include('"images", where no model of the file answers');
   });
 });
 
