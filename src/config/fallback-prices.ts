@@ -40,7 +40,7 @@ export function checkFallbacks(
 
 /**
  * Warns of an upstream that costs something where the model is free for the sake of another one.
- * Where all its upstreams cost something, the operator means to give it away.
+ * Where all its upstreams cost something, `checkGivenAway` looks at it.
  */
 export function checkFreeFallbacks(source: Source, payers: readonly ReadUpstream[]): void {
   const paid = payers.filter((payer) => costs(source, payer));

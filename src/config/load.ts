@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import { readEndpoints } from './endpoints.js';
 import { includeFiles } from './include.js';
+import { checkGivenAway } from './given-away.js';
 import { freeze } from '../yaml/freeze.js';
 import { shippedPrices } from './list-prices.js';
 import { Manifests } from './manifest.js';
@@ -62,6 +63,7 @@ export async function load(
     default_max_tokens: gateway.limits?.default_max_tokens,
   };
   const models = readModels(source, gateway.models ?? {}, known);
+  checkGivenAway(source, [...models.values()], known.prices, modalities);
   checkLikelyMistakes(source, {
     gateway,
     ...settings,
