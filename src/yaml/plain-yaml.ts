@@ -96,18 +96,23 @@ class PlainReader {
   }
 
   #toText(): void {
-    const passed = this.#take(TO_TEXT);
+    this.#passes(TO_TEXT);
     const isEnd = this.#at === this.#text.length;
-    this.#indent = isEnd ? -1 : passed.length - (passed.lastIndexOf('\n') + 1);
+    this.#indent = isEnd ? -1 : this.#at - this.#text.lastIndexOf('\n', this.#at - 1) - 1;
   }
 
-  /** Passes the text that an expression finds here; empty if it finds none. */
+  /** Passes the text that an expression finds here; false if it finds none. */
+  #passes(form: RegExp): boolean {
+    form.lastIndex = this.#at;
+    if (!form.test(this.#text)) return false;
+    this.#at = form.lastIndex;
+    return true;
+  }
+
+  /** Passes the text that an expression finds here, and returns it; empty if it finds none. */
   #take(form: RegExp): string {
     const start = this.#at;
-    form.lastIndex = start;
-    if (!form.test(this.#text)) return '';
-    this.#at = form.lastIndex;
-    return this.#text.slice(start, this.#at);
+    return this.#passes(form) ? this.#text.slice(start, this.#at) : '';
   }
 
   #expect(form: RegExp): string {
@@ -132,8 +137,8 @@ class PlainReader {
     const block: Record<string, unknown> = {};
     do {
       const slot = this.#slot(block, pointer);
-      if (this.#take(COLON) === '') this.#below(indent, slot);
-      else this.#onLine(slot, indent + 1);
+      if (this.#passes(COLON)) this.#onLine(slot, indent + 1);
+      else this.#below(indent, slot);
     } while (this.#indent === indent && this.#next() !== '-');
     this.#leave(indent);
     return block;
@@ -150,8 +155,8 @@ class PlainReader {
 
   /** The value on the lines below a key. */
   #below(indent: number, slot: Slot): void {
-    this.#expect(COLON_AT_END);
-    this.#expect(LINE_END);
+    if (!this.#passes(COLON_AT_END)) fail();
+    if (!this.#passes(LINE_END)) fail();
     this.#toText();
     const next = this.#next();
     const isList = next === '-';
@@ -186,8 +191,8 @@ class PlainReader {
 
   #isKey(): boolean {
     const start = this.#at;
-    const hasName = (this.#take(QUOTED) || this.#take(KEY)) !== '';
-    const isKey = hasName && (this.#take(COLON) || this.#take(COLON_AT_END)) !== '';
+    const hasName = this.#passes(QUOTED) || this.#passes(KEY);
+    const isKey = hasName && (this.#passes(COLON) || this.#passes(COLON_AT_END));
     this.#at = start;
     return isKey;
   }
@@ -196,7 +201,7 @@ class PlainReader {
   #onLine(slot: Slot, margin: number): void {
     this.#margin = margin;
     this.#inline(slot, BLOCK_TEXT);
-    this.#expect(LINE_END);
+    if (!this.#passes(LINE_END)) fail();
     this.#toText();
   }
 
@@ -247,7 +252,7 @@ class PlainReader {
   /** A key between braces with its value; or alone in a list, `[auth, route: task]`. */
   #pair(block: Record<string, unknown>, pointer: string): Record<string, unknown> {
     const slot = this.#slot(block, pointer);
-    this.#expect(COLON);
+    if (!this.#passes(COLON)) fail();
     this.#inline(slot, FLOW_TEXT);
     return block;
   }
@@ -261,9 +266,10 @@ class PlainReader {
   }
 
   #gap(): void {
-    const passed = this.#take(GAP);
-    const line_end = passed.lastIndexOf('\n');
-    if (line_end >= 0 && passed.length - line_end - 1 < this.#margin) fail();
+    const start = this.#at;
+    this.#passes(GAP);
+    const line_end = this.#at > start ? this.#text.lastIndexOf('\n', this.#at - 1) : -1;
+    if (line_end >= start && this.#at - line_end - 1 < this.#margin) fail();
   }
 
   #set({ holder, name }: Slot, value: unknown): void {
