@@ -140,7 +140,9 @@ export function checkChanges(
     checkKnown(source, place, field, { known, verb: 'set', at: 'key' });
     if (!held.includes(field)) continue;
     const message = `set: only the gateway sets ${quote(field)}`;
-    source.fault(place, { code: 'bad_set', message, hint: 'remove it', at: 'key' });
+    const limit = `remove it; limits: { max_tokens: ${String(set[field])} } bounds answers`;
+    const hint = field === 'max_tokens' && !source.hides(place) ? limit : 'remove it';
+    source.fault(place, { code: 'bad_set', message, hint, at: 'key' });
   }
   drop.forEach((field, i) => {
     if (field === undefined) return;

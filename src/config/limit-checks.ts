@@ -5,6 +5,7 @@ import type { PartialLoad } from '../yaml/validate.js';
 import { checkLongPrompts } from './long-prompts.js';
 import { checkLow } from './low-limits.js';
 import type { ReadUpstream } from './upstreams.js';
+import { checkVideo } from './video-limits.js';
 
 type Entry = PartialLoad<ModelEntry>;
 type Limits = NonNullable<Entry['limits']>;
@@ -25,8 +26,7 @@ export function checkLimits(source: Source, pointer: string, model: ReadLimits):
   checkImageTokens(source, at, model);
   checkImageOutput(source, at, model);
   checkLow(source, at, model);
-  checkLength(source, at, model);
-  checkResolutions(source, at, model);
+  checkVideo(source, at, model);
   checkUnused(source, at, model);
   checkAudioPrices(source, model);
   checkLongPrompts(source, at, model.limits.context, model.upstreams);
@@ -79,7 +79,8 @@ function checkOutput(source: Source, at: string, { limits, upstreams }: ReadLimi
     if (upstream.provider.local) continue;
     const known = read.manifest.data.init?.models?.[upstream.model]?.limits?.max_tokens;
     if (typeof known !== 'number' || max_tokens <= known) continue;
-    const model = quote(upstream.model);
+    const at_provider = upstreams.length > 1 ? ` at ${quote(upstream.provider.name)}` : '';
+    const model = `${quote(upstream.model)}${at_provider}`;
     source.fault(place, {
       code: 'out_of_range',
       message: `limits.max_tokens: ${source.word(place)} is more than ${model} writes`,
@@ -157,47 +158,6 @@ function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
     hint: `one of 1024x1024 in high quality takes ${MADE_IMAGE_TOKENS} tokens`,
     severity: 'warning',
   });
-}
-
-/** Warns of a length that no upstream takes, as clients who name none would be refused. */
-function checkLength(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
-  const place = `${at}/duration_seconds`;
-  const { duration_seconds: length } = limits;
-  if (length === undefined || !source.has(place)) return;
-  const accepted = upstreams.map(({ read }) => {
-    const lengths = read.manifest.data.operations?.['video.submit']?.accepts?.duration_seconds;
-    return (lengths ?? []).flatMap((one) => one ?? []);
-  });
-  const [taken] = accepted;
-  // An upstream without a list may take any.
-  if (!taken || accepted.some((one) => one.length === 0 || one.includes(length))) return;
-  const name = quote(upstreams[0]?.upstream.provider.name ?? '');
-  const usual = `${source.word(place)}, the length of a call that names none`;
-  source.fault(place, {
-    code: 'out_of_range',
-    message: `limits.duration_seconds: ${name} takes ${taken.join(', ')}, and not ${usual}`,
-    hint: `did you mean "${taken.findLast((one) => one < length) ?? taken[0]}"?`,
-    severity: 'warning',
-  });
-}
-
-/** Warns of a resolution without a price, which is always refused. */
-function checkResolutions(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
-  if (upstreams.some(({ upstream }) => upstream.price.free)) return;
-  const kinds = upstreams.flatMap(({ upstream: { price } }) => {
-    return [...(price.per_video_second?.keys() ?? [])];
-  });
-  if (kinds.length === 0) return;
-  const sold = [...new Set(kinds.map((kind) => kind.split('/', 1)[0] ?? ''))];
-  for (const [i, resolution] of (limits.resolutions ?? []).entries()) {
-    if (resolution === undefined || sold.includes(resolution)) continue;
-    source.fault(`${at}/resolutions${join(i)}`, {
-      code: 'unpriced_resolution',
-      message: `limits.resolutions: no price covers ${quote(resolution)}, so it is refused`,
-      hint: `add it to per_video_second, which has ${sold.join(', ')}, or remove it here`,
-      severity: 'warning',
-    });
-  }
 }
 
 /** The capabilities that a limit applies to, for limits that apply to few. */

@@ -12,6 +12,7 @@ export function checkLow(
   { limits, capabilities }: { limits: Limits; capabilities: ReadonlySet<Capability> },
 ): void {
   checkImagePixels(source, at, limits.image_pixels);
+  checkAudioSeconds(source, at, limits.audio_seconds);
   if (capabilities.has('chat')) checkThousands(source, at, limits);
 }
 
@@ -26,6 +27,21 @@ function checkImagePixels(source: Source, at: string, image_pixels: number | und
     code: 'low_image_pixels',
     message: `limits.image_pixels: ${source.word(place)} is less than the smallest image has`,
     hint: 'write width times height: 1048576 for 1024x1024',
+    severity: 'warning',
+  });
+}
+
+/** Few recordings are shorter. */
+const SHORT_AUDIO_SECONDS = 60;
+
+/** Warns of a length of recordings that is most likely meant in minutes. */
+function checkAudioSeconds(source: Source, at: string, seconds: number | undefined): void {
+  const place = `${at}/audio_seconds`;
+  if (seconds === undefined || seconds >= SHORT_AUDIO_SECONDS || source.hides(place)) return;
+  source.fault(place, {
+    code: 'small_limit',
+    message: `limits.audio_seconds: recordings of more than ${seconds} seconds are refused`,
+    hint: `if it is meant in minutes write ${seconds * 60}`,
     severity: 'warning',
   });
 }

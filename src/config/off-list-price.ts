@@ -44,8 +44,12 @@ export function checkOffList(
     if (!nearest) checkMagnitude(source, place, unit, nano);
     const isTurned = nearest !== undefined && isSwapped(price, nearest.listed.price);
     const isHalf = isTurned && (unit === 'input_per_million' || unit === 'output_per_million');
-    if (!nearest || (farness(nearest.ratio) <= FAR && !isHalf)) continue;
-    const like = isTurned ? SWAPPED : asIf(unit, nearest.ratio);
+    const isBatch = nearest?.ratio === 0.5 && isHalfOf(price, nearest.listed.price);
+    if (!nearest || (farness(nearest.ratio) <= FAR && !isHalf && !isBatch)) continue;
+    // Above the list, but far below other input: most likely it is sold with the same profit.
+    const isSaved = unit === CACHED && nearest.ratio > 1 && nano * 2n <= price[INPUT];
+    if (isSaved) continue;
+    const like = isTurned ? SWAPPED : isBatch ? BATCH : asIf(unit, nearest.ratio);
     const { list_nano, ratio, payer, listed } = nearest;
     const far: Far = { ...listed, unit, place, nano, list_nano, ratio, like, payer };
     const key = `${like || inWords(ratio)} ${far.model}`;
@@ -120,6 +124,16 @@ function farness(ratio: number): number {
 }
 
 const SWAPPED = ', as if input and output were swapped';
+const BATCH = ', as if calls went in batches';
+const CACHED = 'cached_input_per_million';
+const INPUT = 'input_nano_per_million';
+
+/** Whether all that a price has by tokens is half of the list, as providers charge for batches. */
+function isHalfOf(price: Price, list: Price): boolean {
+  const listed = new Map(tokenPrices(list));
+  const own = tokenPrices(price);
+  return own.length > 1 && own.every(([unit, nano]) => nano * 2n === listed.get(unit));
+}
 
 function isSwapped(price: Price, list: Price): boolean {
   const { input_nano_per_million: input, output_nano_per_million: output } = price;

@@ -75,10 +75,14 @@ function checkLongPrompt(
   long_prompt: NonNullable<Price['long_prompt']>,
 ): void {
   checkLength(source, `${price_at}/long_prompt/above_tokens`, long_prompt.above_tokens);
+  let isTurned = false;
   for (const [unit, field] of TOKEN_UNIT_FIELDS) {
     const [long, short] = [long_prompt[field], price[field]];
     // An amount that could not be read has a fault of its own, and counts as 0.
     if (!long || !short || (long >= short && long <= short * MANY)) continue;
+    // Where the two blocks are swapped, their first prices say so for all.
+    if (long < short && isTurned) continue;
+    isTurned ||= long < short;
     const place = `${price_at}/long_prompt/${unit}`;
     const far = `${source.word(place)} is ${long < short ? 'less than' : 'many times the'}`;
     const hint =
@@ -161,10 +165,11 @@ function isDearer(unit: 'per_image' | 'per_video_second', less: Kind, kind: Kind
 
 /** Suggests the price with its point moved, if that is above the other and not far above. */
 function orderHint(nano: bigint, lesser: bigint): string {
-  const swap = 'or swap the two';
   const meant = [10n, 100n].map((by) => nano * by).find((one) => one >= lesser);
-  if (meant === undefined || meant > lesser * 5n) return `write a higher price here, ${swap}`;
-  return `if its point slipped write ${formatDollars(meant)}, ${swap}`;
+  if (meant === undefined || meant > lesser * 5n)
+    return 'write a higher price here, or swap the two';
+  const slipped = `if its point slipped write ${formatDollars(meant)}`;
+  return meant > lesser * 2n ? `swap the two, or ${slipped}` : `${slipped}, or swap the two`;
 }
 
 /** Warns of two prices for one quality, which clients may ask for by either name. */

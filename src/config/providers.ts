@@ -141,6 +141,7 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
   const service_account = readServiceAccount(source, pointer, entry);
   const signer = readSigner(source, pointer, entry, manifest);
   const { base_url, wire } = readAddress(source, pointer, entry, manifest);
+  checkAbort(source, name, entry, manifest);
   return {
     name,
     manifest: entry.uses ?? name,
@@ -157,6 +158,19 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     local: answer && { answer, settings: { ...data.settings, ...entry.settings } },
     wire,
   };
+}
+
+/** Warns of calls that clients leave, which the provider bills on and the gateway would not. */
+function checkAbort(source: Source, name: string, { on_abort }: Entry, manifest: Manifest): void {
+  if (on_abort !== 'abort' || manifest.data.on_abort !== 'drain') return;
+  if (hasOwnAddress(source, name)) return;
+  const own = manifestName(manifest.source);
+  source.fault(`/providers${join(name)}/on_abort`, {
+    code: 'billed_abort',
+    message: `on_abort: ${own} bills on after an abort, and clients would not pay for that`,
+    hint: 'remove it, unless your contract says otherwise',
+    severity: 'warning',
+  });
 }
 
 function readPromptTokens({

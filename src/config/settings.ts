@@ -6,7 +6,7 @@ import { readAlerts } from './alerts.js';
 import { readTraces } from './traces.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
-import { checkSmallLimits } from './small-limits.js';
+import { checkKeepAlive, checkSmallLimits } from './small-limits.js';
 import { checkKept, checkUnreadStore, readStoreUrl } from './store-url.js';
 import type { Configuration } from '../core/configuration.js';
 import { readDuration, readSize } from '../yaml/units.js';
@@ -79,6 +79,8 @@ export function readSettings(
   checkUnreadStore(source);
   const limits = readLimits(source, gateway.limits ?? {});
   checkSmallLimits(source, limits);
+  const keep_alive_ms = duration('keep_alive', 15_000, 100);
+  checkKeepAlive(source, keep_alive_ms);
   const store = readStoreUrl(source, gateway.store ?? DEFAULT_STORE, directory);
   return {
     listen: readListen(source, 'listen', address, LISTEN),
@@ -87,7 +89,7 @@ export function readSettings(
     store,
     journal: journalFolder(directory, store, gateway.journal),
     drain_ms: duration('drain', 30_000, 0),
-    keep_alive_ms: duration('keep_alive', 15_000, 100),
+    keep_alive_ms,
     limits,
     requests: readRequests(source, gateway.requests ?? {}),
     log_level: gateway.log?.level ?? 'info',

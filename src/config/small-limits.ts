@@ -36,6 +36,20 @@ const SMALL: readonly Small[] = [
   },
 ];
 
+/** Many proxies close a connection on which nothing has come for this long. */
+const SILENT_MS = 60_000;
+
+/** Warns of comments that come too late to keep a silent stream open. */
+export function checkKeepAlive(source: Source, keep_alive_ms: number): void {
+  if (keep_alive_ms <= SILENT_MS || !source.has('/keep_alive')) return;
+  source.fault('/keep_alive', {
+    code: 'long_keep_alive',
+    message: `keep_alive: in ${source.word('/keep_alive')} many proxies close a silent stream`,
+    hint: 'write 15s, or another time below that of your proxy',
+    severity: 'warning',
+  });
+}
+
 /** Warns of limits that refuse ordinary calls, as those of another unit do. */
 export function checkSmallLimits(source: Source, limits: Limits): void {
   for (const { key, amount, least, effect, usual } of SMALL) {

@@ -43,7 +43,7 @@ function read(option: unknown): Denied {
   const { words = [], message, ...search } = (option ?? {}) as PartialLoad<NonNullable<DenyOption>>;
   const patterns = patternsOf(search);
   const regular = words.find(
-    (word) => word !== undefined && /\.[*+]|\\[bdsw]|\w\*$|^\*\w/.test(word),
+    (word) => word !== undefined && /\.[*+]|\\[bdsw]|\[[^\]]+\][?*+{]|\w\*$|^\*\w/.test(word),
   );
   if (regular !== undefined) {
     const found = `its word ${JSON.stringify(regular)} is a pattern, and words are plain text`;

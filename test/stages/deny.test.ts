@@ -130,6 +130,10 @@ describe('the options of the stage deny', () => {
     ['deny', /^5:\d+ stage_option .*needs words, patterns or also/u],
     ['deny: { word: [x] }', /^5:\d+ unknown_key .*did you mean "words"\?$/u],
     ['deny: { words: ["--"] }', /^5:\d+ wrong_value .*a letter or a digit/u],
+    [
+      "deny: { words: [orchid, 'night[ -]?jar'] }",
+      /^5:\d+ stage_option .*"night\[ -\]\?jar" .*under also; $/u,
+    ],
     ["deny: { words: ['night.*jar'] }", /^5:\d+ stage_option .*"night\.\*jar" .*under also; $/u],
     [
       "deny: { words: [orchid, 'nightjar*'] }",

@@ -1,0 +1,79 @@
+import type { ModelEntry } from '../schema-types/gateway.js';
+import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { PartialLoad } from '../yaml/validate.js';
+import type { ReadUpstream } from './upstreams.js';
+
+/** A model for video as far as it could be read. */
+interface ReadVideo {
+  limits: NonNullable<PartialLoad<ModelEntry>['limits']>;
+  upstreams: readonly ReadUpstream[];
+}
+
+/** Warns of lengths and resolutions that clients may name, and that are refused then. */
+export function checkVideo(source: Source, at: string, model: ReadVideo): void {
+  checkLength(source, at, model);
+  checkTaken(source, at, model);
+  checkResolutions(source, at, model);
+}
+
+/** Warns of a length that no upstream takes, as clients who name none would be refused. */
+function checkLength(source: Source, at: string, { limits, upstreams }: ReadVideo): void {
+  const place = `${at}/duration_seconds`;
+  const { duration_seconds: length } = limits;
+  if (length === undefined || !source.has(place)) return;
+  const accepted = upstreams.map(({ read }) => {
+    const lengths = read.manifest.data.operations?.['video.submit']?.accepts?.duration_seconds;
+    return (lengths ?? []).flatMap((one) => one ?? []);
+  });
+  const [taken] = accepted;
+  // An upstream without a list may take any.
+  if (!taken || accepted.some((one) => one.length === 0 || one.includes(length))) return;
+  const name = quote(upstreams[0]?.upstream.provider.name ?? '');
+  const usual = `${source.word(place)}, the length of a call that names none`;
+  source.fault(place, {
+    code: 'out_of_range',
+    message: `limits.duration_seconds: ${name} takes ${taken.join(', ')}, and not ${usual}`,
+    hint: `did you mean "${taken.findLast((one) => one < length) ?? taken[0]}"?`,
+    severity: 'warning',
+  });
+}
+
+/** Warns of a resolution that no upstream takes: calls for it are refused. */
+function checkTaken(source: Source, at: string, { limits, upstreams }: ReadVideo): void {
+  const accepted = upstreams.map(({ read }) => {
+    const known = read.manifest.data.operations?.['video.submit']?.accepts?.resolution;
+    return (known ?? []).flatMap((one) => one ?? []);
+  });
+  const taken = [...new Set(accepted.flat())];
+  // An upstream without a list may take any.
+  if (taken.length === 0 || accepted.some(({ length }) => length === 0)) return;
+  const served = `${quote(upstreams[0]?.upstream.provider.name ?? '')} takes ${taken.join(', ')}`;
+  (limits.resolutions ?? []).forEach((resolution, i) => {
+    if (resolution === undefined || taken.some((one) => one === resolution)) return;
+    source.fault(`${at}/resolutions${join(i)}`, {
+      code: 'out_of_range',
+      message: `limits.resolutions: ${served}, and not ${quote(resolution)}`,
+      hint: 'remove it, with its price',
+      severity: 'warning',
+    });
+  });
+}
+
+/** Warns of a resolution without a price, which is always refused. */
+function checkResolutions(source: Source, at: string, { limits, upstreams }: ReadVideo): void {
+  if (upstreams.some(({ upstream }) => upstream.price.free)) return;
+  const kinds = upstreams.flatMap(({ upstream: { price } }) => {
+    return [...(price.per_video_second?.keys() ?? [])];
+  });
+  if (kinds.length === 0) return;
+  const sold = [...new Set(kinds.map((kind) => kind.split('/', 1)[0] ?? ''))];
+  for (const [i, resolution] of (limits.resolutions ?? []).entries()) {
+    if (resolution === undefined || sold.includes(resolution)) continue;
+    source.fault(`${at}/resolutions${join(i)}`, {
+      code: 'unpriced_resolution',
+      message: `limits.resolutions: no price covers ${quote(resolution)}, so it is refused`,
+      hint: `add it to per_video_second, which has ${sold.join(', ')}, or remove it here`,
+      severity: 'warning',
+    });
+  }
+}
