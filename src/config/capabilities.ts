@@ -32,11 +32,10 @@ export function checkCapabilities(
     if (unserved.length > 0) reported.add(modality);
     const isAll = unserved.length === upstreams.length;
     const isOnly = capabilities.every((other) => other && of(other) === modality);
-    const what = isOnly ? '' : 'remove it, or ';
+    const removal = isOnly ? '' : 'remove it, or ';
+    const what = isAll ? removal : 'remove this upstream, or ';
     for (const one of unserved)
-      if (isAll) reportUnserved(source, place, { capability, what }, one);
-      else
-        reportUnserved(source, one.pointer, { capability, what: 'remove this upstream, or ' }, one);
+      reportUnserved(source, isAll ? place : one.pointer, { capability, what }, one);
   });
 }
 

@@ -140,8 +140,9 @@ export function checkChanges(
     checkKnown(source, place, field, { known, verb: 'set', at: 'key' });
     if (!held.includes(field)) continue;
     const message = `set: only the gateway sets ${quote(field)}`;
-    const limit = `remove it; limits: { max_tokens: ${String(set[field])} } bounds answers`;
-    const hint = field === 'max_tokens' && !source.hides(place) ? limit : 'remove it';
+    const value = field === 'max_tokens' && !source.hides(place) ? set[field] : undefined;
+    const way = typeof value === 'number' && `limits: { max_tokens: ${value} } bounds answers`;
+    const hint = way ? `remove it; ${way}` : 'remove it';
     source.fault(place, { code: 'bad_set', message, hint, at: 'key' });
   }
   drop.forEach((field, i) => {
