@@ -3,6 +3,7 @@ import { distance } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { TOOL_TYPES } from './tool-types.js';
 
 /**
  * Fields by which a client could spend more than the hold, or use what the operator did not allow.
@@ -110,6 +111,12 @@ export function checkPassthrough(
       const message = `passthrough: ${quote(field)} is no pattern: * stands for itself`;
       const hint = 'write each field';
       source.fault(pointer + join(i), { code: 'bad_passthrough', message, hint });
+    }
+    if (TOOL_TYPES.includes(field)) {
+      const message = `passthrough: ${quote(field)} is a type of tool, and no field of a request`;
+      const hint = `write tool_types: [${field}]`;
+      source.fault(pointer + join(i), { code: 'bad_passthrough', message, hint });
+      return;
     }
     const own = known.includes(field);
     if (!own && !costly.includes(field)) return;

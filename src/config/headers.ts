@@ -42,6 +42,7 @@ export function readHeaders(
   manifest: Manifest,
 ): Record<string, string> {
   checkOwnKey(source, pointer, entry, manifest);
+  checkScheme(source, pointer, entry, manifest);
   return {
     ...checkHeaders(manifest.source, '/headers', manifest.data.headers ?? {}),
     ...credentials(source, pointer, entry, manifest),
@@ -65,6 +66,25 @@ function checkOwnKey(
     message: `headers: ${quote(name)} is sent in place of api_key`,
     hint: 'remove one of them',
     at: 'key',
+    severity: 'warning',
+  });
+}
+
+/** Warns of a bare key as the whole header, before which the provider expects `Bearer`. */
+function checkScheme(
+  source: Source,
+  pointer: string,
+  { headers = {} }: PartialLoad<ProviderEntry>,
+  manifest: Manifest,
+): void {
+  const { prefix = '' } = readAuth(manifest.data.auth) ?? {};
+  const [name, value = ''] =
+    Object.entries(headers).find(([one]) => one.toLowerCase() === BEARER.header) ?? [];
+  if (name === undefined || prefix !== BEARER.prefix || !/^\S+$/.test(value)) return;
+  source.fault(`${pointer}/headers${join(name)}`, {
+    code: 'bad_header',
+    message: `headers: no word such as Bearer stands before the key in ${quote(name)}`,
+    hint: 'write the key as api_key in its place, and the gateway adds Bearer',
     severity: 'warning',
   });
 }

@@ -23,7 +23,7 @@ export function checkModelRegion(
   source.fault(place, {
     code: 'model_of_region',
     message: `model: ${source.word(place)} is not served in ${where}`,
-    hint: `did you mean "${meant}.${rest}"?`,
+    hint: `write "${meant}.${rest}", or a region of ${own} at ${quote(name)}`,
     severity: 'warning',
   });
 }

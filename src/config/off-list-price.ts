@@ -24,7 +24,7 @@ interface Far {
 }
 
 /**
- * Warns of each unit of a price that is more than three times the list price, or less than a third
+ * Warns of each unit of a price that is more than three times the list price, or a third
  * of it. Where upstreams with several list prices pay one price, the nearest of them counts. Units
  * that are wrong in the same way have one fault.
  */
@@ -45,7 +45,7 @@ export function checkOffList(
     const isTurned = nearest !== undefined && isSwapped(price, nearest.listed.price);
     const isHalf = isTurned && (unit === 'input_per_million' || unit === 'output_per_million');
     const isBatch = nearest?.ratio === 0.5 && isHalfOf(price, nearest.listed.price);
-    if (!nearest || (farness(nearest.ratio) <= FAR && !isHalf && !isBatch)) continue;
+    if (!nearest || (!isFar(nearest.ratio) && !isHalf && !isBatch)) continue;
     // Above the list, but far below other input: most likely it is sold with the same profit.
     const isSaved = unit === CACHED && nearest.ratio > 1 && nano * 2n <= price[INPUT];
     if (isSaved) continue;
@@ -116,6 +116,11 @@ function zeroPrices(price: Price): [string, bigint][] {
     ['input_per_million', 0n],
     ['output_per_million', 0n],
   ];
+}
+
+/** A third of the list is a loss already, and three times the list may be meant. */
+function isFar(ratio: number): boolean {
+  return farness(ratio) > FAR || Math.abs(ratio * FAR - 1) < 1e-9;
 }
 
 /** 3 for a ratio of 3 and for one of 1/3. */

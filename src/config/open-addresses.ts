@@ -57,7 +57,7 @@ function checkPublicUrl(source: Source, file: ReadFile): void {
   const given = source.word(place);
   const isTlsHere = protocol === 'https:' && port !== '' && Number(port) === listen.port;
   const isOnlyHere = isLoopback(hostname) && isLoopback(listen.host);
-  if (isTlsHere && trusted_proxies.length === 0) {
+  if (isTlsHere && trusted_proxies.every(isLoopbackNetwork)) {
     source.fault(place, {
       code: 'public_url_port',
       message: `public_url: the gateway listens on port ${port} itself, and speaks plain HTTP`,

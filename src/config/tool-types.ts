@@ -10,7 +10,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 
 /** Types of tools that a misspelt one may mean. Providers have others. */
-const KNOWN = [
+export const TOOL_TYPES: readonly string[] = [
   'code_interpreter',
   'computer_use_preview',
   'file_search',
@@ -47,7 +47,9 @@ function checkType(source: Source, place: string, type: string): void {
     return;
   }
   const message = `tool_types: the upstream may charge for ${quote(type)} beside its tokens`;
-  const near = KNOWN.includes(type) ? undefined : KNOWN.find((one) => distance(one, type) <= 2);
+  const near = TOOL_TYPES.includes(type)
+    ? undefined
+    : TOOL_TYPES.find((one) => distance(one, type) <= 2);
   const hint =
     near === undefined
       ? 'the prices of the model must cover that too'

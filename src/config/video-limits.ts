@@ -69,6 +69,10 @@ function checkResolutions(source: Source, at: string, { limits, upstreams }: Rea
   const sold = [...new Set(kinds.map((kind) => kind.split('/', 1)[0] ?? ''))];
   for (const [i, resolution] of (limits.resolutions ?? []).entries()) {
     if (resolution === undefined || sold.includes(resolution)) continue;
+    const isMeant = upstreams.some(({ price_at }) =>
+      source.hasMisspelled(`${price_at}/per_video_second`, resolution, sold),
+    );
+    if (isMeant) continue;
     source.fault(`${at}/resolutions${join(i)}`, {
       code: 'unpriced_resolution',
       message: `limits.resolutions: no price covers ${quote(resolution)}, so it is refused`,
