@@ -54,6 +54,9 @@ function ownerHint(
   const own = keys.find(
     (name) => source.text(`/providers/${name}/uses`) === owner || name === owner,
   );
+  const uses = own === undefined ? undefined : source.text(`/providers/${own}/uses`);
+  if (own !== undefined && uses !== undefined && uses !== owner)
+    return { hint: `write uses: ${owner} in the entry of ${quote(own)}`, key: 'provider' };
   const id = bare === model ? '' : ` and model: ${flow(bare)}`;
   const name = own === undefined ? owner : flow(own);
   const add = own === undefined ? `add ${owner} under providers, and ` : '';

@@ -65,6 +65,16 @@ async function checkKeyOwner(
     other || hasOwnAddress(source, name) ? undefined : await manifests.ownerOfVariable(variable);
   const owner = other?.provider.name ?? absent;
   if (owner === undefined) return;
+  const uses_at = `/providers${join(name)}/uses`;
+  if (owner === name && source.has(uses_at)) {
+    source.fault(uses_at, {
+      code: 'key_of_another',
+      message: `uses: ${source.word(uses_at)} would get the key of ${quote(name)}`,
+      hint: 'remove it: the name of the entry is its manifest then',
+      severity: 'warning',
+    });
+    return;
+  }
   const message = `api_key: ${quote(variable)} is by its name the key of ${quote(owner)}`;
   const hint = `write "\${${own[0]}}", the usual variable of ${manifestName(manifest.source)}`;
   source.faultAsWritten(place, { code: 'key_of_another', message, hint, severity: 'warning' });
