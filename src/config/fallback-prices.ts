@@ -60,7 +60,8 @@ export function checkFreeFallbacks(source: Source, payers: readonly ReadUpstream
   }
 }
 
-const MAIN = /^(?:in|out)put_/;
+/** The units that every price of tokens has. */
+export const MAIN = /^(?:in|out)put_/;
 
 /** Whether a call costs: there is a list price, or a key for the usual address of the provider. */
 function costs(source: Source, { listed, upstream, read }: ReadUpstream): boolean {

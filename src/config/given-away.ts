@@ -4,6 +4,7 @@ import { formatDollars } from '../lib/money.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { hasOwnAddress } from './base-url.js';
+import { MAIN } from './fallback-prices.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 
 /**
@@ -38,8 +39,6 @@ export function checkGivenAway(
     });
   }
 }
-
-const MAIN = /^(?:in|out)put_/;
 
 /** The list price of an upstream by tokens; undefined for one that may cost nothing. */
 function costOf(

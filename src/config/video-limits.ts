@@ -1,6 +1,7 @@
 import type { ModelEntry } from '../schema-types/gateway.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
+import type { Manifest } from './adapter.js';
 import type { ReadUpstream } from './upstreams.js';
 
 /** A model for video as far as it could be read. */
@@ -16,15 +17,27 @@ export function checkVideo(source: Source, at: string, model: ReadVideo): void {
   checkResolutions(source, at, model);
 }
 
+type Accepts = NonNullable<
+  NonNullable<NonNullable<Manifest['data']['operations']>['video.submit']>['accepts']
+>;
+
+/** The values of a field that each upstream takes; none for an upstream that may take any. */
+function acceptedBy<Value>(
+  upstreams: readonly ReadUpstream[],
+  valuesOf: (accepts: Accepts) => readonly (Value | undefined)[] | undefined,
+): Value[][] {
+  return upstreams.map(({ read }) => {
+    const { accepts = {} } = read.manifest.data.operations?.['video.submit'] ?? {};
+    return (valuesOf(accepts) ?? []).filter((one) => one !== undefined);
+  });
+}
+
 /** Warns of a length that no upstream takes, as clients who name none would be refused. */
 function checkLength(source: Source, at: string, { limits, upstreams }: ReadVideo): void {
   const place = `${at}/duration_seconds`;
   const { duration_seconds: length } = limits;
   if (length === undefined || !source.has(place)) return;
-  const accepted = upstreams.map(({ read }) => {
-    const lengths = read.manifest.data.operations?.['video.submit']?.accepts?.duration_seconds;
-    return (lengths ?? []).flatMap((one) => one ?? []);
-  });
+  const accepted = acceptedBy(upstreams, ({ duration_seconds }) => duration_seconds);
   const [taken] = accepted;
   // An upstream without a list may take any.
   if (!taken || accepted.some((one) => one.length === 0 || one.includes(length))) return;
@@ -40,10 +53,7 @@ function checkLength(source: Source, at: string, { limits, upstreams }: ReadVide
 
 /** Warns of a resolution that no upstream takes: calls for it are refused. */
 function checkTaken(source: Source, at: string, { limits, upstreams }: ReadVideo): void {
-  const accepted = upstreams.map(({ read }) => {
-    const known = read.manifest.data.operations?.['video.submit']?.accepts?.resolution;
-    return (known ?? []).flatMap((one) => one ?? []);
-  });
+  const accepted = acceptedBy(upstreams, ({ resolution }) => resolution);
   const taken = [...new Set(accepted.flat())];
   // An upstream without a list may take any.
   if (taken.length === 0 || accepted.some(({ length }) => length === 0)) return;
