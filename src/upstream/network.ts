@@ -1,5 +1,6 @@
 import { Agent, Pool } from 'undici';
 import type { Provider, WireRequest } from '../core/provider.js';
+import { connectorOf } from './connector.js';
 import { UpstreamCall, unsent } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
@@ -43,9 +44,12 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
       new Pool(origin, { ...options, keepAliveTimeout: idleOf(origin, idle_ms) }),
   };
   const connecting = { allowH2: false, timeout: CONNECT_MS };
-  const agent = new Agent({ ...limits, connect: connecting });
+  const agent = new Agent({ ...limits, connect: connectorOf(connecting) });
   // Upstreams choose these addresses, so calls to them share no sockets with the provider.
-  const outside = new Agent({ ...limits, connect: { ...connecting, lookup: lookupPublic } });
+  const outside = new Agent({
+    ...limits,
+    connect: connectorOf({ ...connecting, lookup: lookupPublic }),
+  });
   const targetFor = memoizeByObject(targetOf);
 
   return {
