@@ -4,7 +4,12 @@ import { pathToFileURL } from 'node:url';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import type { LocalUpstream, ProviderOperation, RequestSigner } from '../core/provider.js';
+import type {
+  LocalUpstream,
+  Provider,
+  ProviderOperation,
+  RequestSigner,
+} from '../core/provider.js';
 import type { ErrorReader } from '../core/upstream-error.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 
@@ -18,6 +23,12 @@ export interface Manifest {
   sign: RequestSigner | undefined;
   /** The settings that its adapters read; undefined where that is unknown. */
   settings: readonly string[] | undefined;
+}
+
+/** A provider entry joined with its manifest, as far as both could be read. */
+export interface ReadProvider {
+  provider: Provider;
+  manifest: Manifest;
 }
 
 /** The folder of the gateway's own adapters: beside `src/`, compiled or not, like this file. */

@@ -24,7 +24,12 @@ export function checkCapabilities(
     if (modality.name !== capability && complete && !capabilities.includes(modality.name)) {
       const message = `the capability ${quote(capability)} is of no use without "${modality.name}"`;
       const code = `needs_${modality.name}`;
-      source.fault(place, { code, message, hint: `add ${modality.name}` });
+      if (reported.has(modality)) return;
+      reported.add(modality);
+      const all = [modality.name, ...capabilities.filter((one) => one !== undefined)];
+      const isAlone = capabilities.every((one) => one && of(one) === modality);
+      const hint = isAlone ? `write capabilities: [${all.join(', ')}]` : `add ${modality.name}`;
+      source.fault(place, { code, message, hint });
       return;
     }
     if (reported.has(modality)) return;

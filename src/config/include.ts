@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join as joinPath, normalize, resolve } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
 import { BLOCKS, isBackup, isForeign, reportForeign } from './include-foreign.js';
+import { checkSiblings } from './include-siblings.js';
 import { isRecord } from '../lib/is-record.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import type { ExpansionContext } from '../yaml/expand.js';
@@ -31,6 +32,7 @@ export async function includeFiles(source: Source, context: ExpansionContext): P
     return;
   }
   const files = await filesOf(source, patterns);
+  if (files.size > 0) await checkSiblings(source, patterns, files);
   const budget = { left: MAX_VALUES };
   const foreign = new Map<string, string[]>();
   let characters = 0;

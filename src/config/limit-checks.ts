@@ -163,7 +163,7 @@ function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
 /** The capabilities that a limit applies to, for limits that apply to few. */
 const USERS: Partial<Record<keyof Limits, readonly Capability[]>> = {
   max_tokens: ['chat', 'vision', 'audio', 'tools', 'file', 'image', 'transcription'],
-  default_max_tokens: ['chat'],
+  default_max_tokens: ['chat', 'vision', 'audio', 'tools', 'file'],
   image_tokens: ['vision', 'file', 'image', 'moderation'],
   images: ['image'],
   image_pixels: ['image'],

@@ -222,7 +222,10 @@ function checkKinds(source: Source, price_at: string, price: Price): void {
     [...kinds].some(([kind, nano]) => {
       const place = placeOfKind(source, `${price_at}/${unit}`, kind);
       // A single price is compared with the list, or checked beside it.
-      return kind !== 'any' && checkMagnitude(source, place, unit, nano);
+      return (
+        kind !== 'any' &&
+        checkMagnitude(source, place, unit, nano, unit === 'per_image' ? kinds : undefined)
+      );
     });
   }
 }

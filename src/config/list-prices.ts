@@ -26,6 +26,8 @@ export interface ListPrice {
   date: string;
   price: Price;
   units: readonly string[];
+  /** Its place in the list. */
+  pointer: string;
 }
 
 interface Target {
@@ -83,7 +85,12 @@ export class ListPrices {
     if (name === undefined || entry === undefined) return undefined;
     const pointer = join(provider.manifest, 'models', name);
     const price = readPrice(this.source, pointer, entry, modalities);
-    return { model: name, date, price, units: Object.keys(entry) };
+    return { model: name, date, price, units: Object.keys(entry), pointer };
+  }
+
+  /** The amount of a unit of a list price, as it is written; undefined if it has none. */
+  amountOf({ pointer }: ListPrice, unit: string): string | undefined {
+    return this.source.text(`${pointer}/${unit}`);
   }
 
   /** The list price that another provider of the file has for a model of the same name. */

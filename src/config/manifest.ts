@@ -13,6 +13,7 @@ import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { isKey } from '../yaml/secrets.js';
 import { quote, type Source } from '../yaml/source.js';
+import { readShipped, type Shipped } from './shipped.js';
 import { importSigner } from './signer.js';
 import { manifestKnownAs } from './init-providers.js';
 import { validate } from '../yaml/validate.js';
@@ -35,6 +36,7 @@ export class Manifests {
   readonly #source: Source;
   readonly #env: NodeJS.ProcessEnv | undefined;
   readonly #read = new Map<string, Promise<Manifest>>();
+  #all_shipped: Promise<readonly Shipped[]> | undefined;
 
   constructor(
     source: Source,
@@ -82,6 +84,26 @@ export class Manifests {
     const start = text.search(/^init:$/m);
     const isOwn = start >= 0 && new RegExp(`\\b${variable}\\b`).test(text.slice(start));
     return isOwn ? name : undefined;
+  }
+
+  /** The shipped manifest whose keys begin as a key does, with the longest such beginning. */
+  async ownerOfKey(key: string): Promise<string | undefined> {
+    const shipped = (await this.#shipped()).flatMap(({ name, key_prefixes }) => {
+      return key_prefixes.map((prefix) => ({ name, prefix }));
+    });
+    const begun = shipped.filter(({ prefix }) => key.startsWith(prefix));
+    return begun.toSorted((a, b) => b.prefix.length - a.prefix.length)[0]?.name;
+  }
+
+  /** The shipped manifest whose address is at a host, and its codec of chat. */
+  async ownerOfHost(host: string): Promise<Shipped | undefined> {
+    return (await this.#shipped()).find((one) => one.host === host);
+  }
+
+  /** What the texts of all shipped manifests say, read at the first need. */
+  #shipped(): Promise<readonly Shipped[]> {
+    this.#all_shipped ??= readShipped();
+    return this.#all_shipped;
   }
 
   /** The files to try, in order. The first begins like the path of gateway.yaml, for messages. */

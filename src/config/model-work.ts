@@ -71,6 +71,57 @@ export function checkImageWork(
   });
 }
 
+/** What models do whose names say it, with the only capability that is of use. */
+const NAMED = [
+  { name: /(?:^|[-/])tts(?:-|$)/, capability: 'speech', does: 'speaks texts' },
+  { name: /whisper|-transcribe/, capability: 'transcription', does: 'writes down speech' },
+  { name: /^(?:dall-e|gpt-image|imagen)-/, capability: 'image', does: 'makes images' },
+  { name: /^(?:veo|sora)-/, capability: 'video', does: 'makes videos' },
+] as const;
+
+/** Warns of a model for another kind of work by its name, where no list price tells. */
+export function checkNamedWork(
+  source: Source,
+  pointer: string,
+  capabilities: ReadonlySet<Capability>,
+  upstreams: readonly ReadUpstream[],
+): void {
+  for (const { upstream, listed } of upstreams) {
+    const model = bareName(upstream.model);
+    const own = NAMED.find(({ name }) => name.test(model));
+    if (listed || !own || capabilities.size === 0 || capabilities.has(own.capability)) continue;
+    const [first] = capabilities;
+    source.fault(`${pointer}/capabilities/0`, {
+      code: 'other_work',
+      message: `capabilities: ${quote(upstream.model)} ${own.does}, so ${first} fails`,
+      hint: `write capabilities: [${own.capability}]`,
+      severity: 'warning',
+    });
+    return;
+  }
+}
+
+/** Families of models that hear nothing, whoever serves them. */
+const DEAF = /^(?:claude-|gpt-(?:4\.1|5)|o[134](?:-|$)|llama-|deepseek-|gpt-oss)/;
+
+/** Warns of recordings for a model that hears nothing. */
+export function checkHearing(
+  source: Source,
+  pointer: string,
+  capabilities: ReadonlySet<Capability>,
+  upstreams: readonly ReadUpstream[],
+): void {
+  if (!capabilities.has('audio')) return;
+  const deaf = upstreams.find(({ upstream }) => DEAF.test(bareName(upstream.model)));
+  if (!deaf) return;
+  source.fault(`${pointer}/capabilities${join([...capabilities].indexOf('audio'))}`, {
+    code: 'other_work',
+    message: `capabilities: ${quote(deaf.upstream.model)} takes no audio, so recordings fail`,
+    hint: 'remove audio',
+    severity: 'warning',
+  });
+}
+
 /** Families of models that only read text, whoever serves them. */
 const READS_TEXT = /^(?:gpt-oss|gpt-3\.5|o[13]-mini|codestral|llama-?3\.[13]|command-r)/;
 
@@ -107,8 +158,10 @@ export function checkWork(
   for (const { listed, price_at } of upstreams) {
     if (!listed?.units.includes('input_per_million')) continue;
     const has_output = listed.units.includes('output_per_million');
-    // A list without the price of output has a fault of its own.
-    if (!has_output && source.text(price_at) === 'list') continue;
+    // A price without that of output has a fault of its own.
+    const isGiven =
+      source.text(price_at) === 'free' || source.has(`${price_at}/output_per_million`);
+    if (!has_output && !isGiven) continue;
     const own = WORK.find((work) => work.has_output === has_output);
     const other = WORK.find((work) => work.has_output !== has_output);
     if (!own || !other || !capabilities.has(other.capability)) continue;

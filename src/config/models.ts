@@ -1,15 +1,15 @@
-import type { ModelEntry } from '../schema-types/gateway.js';
+import type { ModelEntry, PriceEntry } from '../schema-types/gateway.js';
 import type { Manifest } from './adapter.js';
 import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
 import { memoizeByObject } from '../lib/memoize-by-object.js';
 import { isBeside } from '../yaml/misplaced.js';
 import { nameHint } from '../yaml/did-you-mean.js';
-import type { Modalities } from '../pipeline/modality.js';
 import { checkLimits } from './limit-checks.js';
 import { checkListPrices } from './list-price-check.js';
-import { checkImageWork, checkSight, checkVectors, checkWork } from './model-work.js';
-import { checkUnits, readPrice } from './prices.js';
+import type { ListPrices } from './list-prices.js';
+import * as work from './model-work.js';
+import { checkUnits, examplePrice, readPrice } from './prices.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
@@ -18,8 +18,6 @@ import type { PartialLoad } from '../yaml/validate.js';
 import type { Capability, Model, Price, Upstream, VideoLimits } from '../core/model.js';
 
 type Entry = PartialLoad<ModelEntry>;
-
-const EXAMPLE_PRICE = 'price: { input_per_million: 0.15, output_per_million: 0.60 }';
 
 const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_million: 0n };
 
@@ -46,18 +44,20 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Mode
   const listed = entry.capabilities ?? [];
   const capabilities = new Set(listed.flatMap((one) => one ?? []));
   checkOwner(source, pointer, entry, known);
-  const paid = readModelPrice(source, pointer, id, entry, known);
+  const paid = readModelPrice(source, { pointer, id, entry, capabilities }, known);
   const price_at = `${pointer}/price`;
   const { passthrough: fields = [], upstreams: entries = [] } = entry;
   const model = { id, price: paid, price_at, passthrough: fields, entries };
   const upstreams = readUpstreams(source, `${pointer}/upstreams`, model, known);
   checkCapabilities(source, pointer, listed, upstreams, known.modalities);
-  checkPrices(source, pointer, entry, capabilities, upstreams, known.modalities);
+  checkPrices(source, pointer, entry, capabilities, upstreams, known);
   checkListPrices(source, upstreams, capabilities, known.modalities);
-  checkWork(source, pointer, capabilities, upstreams);
-  checkImageWork(source, pointer, capabilities, upstreams);
-  checkSight(source, pointer, capabilities, upstreams);
-  checkVectors(source, capabilities, upstreams);
+  work.checkWork(source, pointer, capabilities, upstreams);
+  work.checkNamedWork(source, pointer, capabilities, upstreams);
+  work.checkImageWork(source, pointer, capabilities, upstreams);
+  work.checkSight(source, pointer, capabilities, upstreams);
+  work.checkHearing(source, pointer, capabilities, upstreams);
+  work.checkVectors(source, capabilities, upstreams);
   const renames = upstreams.map(({ upstream }) => upstream.rename);
   checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);
@@ -86,19 +86,26 @@ function checkOwner(source: Source, pointer: string, { owner }: Entry, known: Kn
   source.fault(place, { code: 'unknown_owner', message, hint });
 }
 
+interface ModelToPrice {
+  pointer: string;
+  id: string;
+  entry: Entry;
+  capabilities: ReadonlySet<Capability>;
+}
+
 function readModelPrice(
   source: Source,
-  pointer: string,
-  id: string,
-  { price }: Entry,
-  { modalities }: Known,
+  { pointer, id, entry: { price, upstreams = [] }, capabilities }: ModelToPrice,
+  { modalities, prices }: Known,
 ): Price | 'list' {
   if (price === 'list') return price;
   if (price !== undefined) return readPrice(source, `${pointer}/price`, price, modalities);
   const isElsewhere = hasForeignPrice(source, pointer) || isBeside(source, pointer, 'price');
   if (!source.has(`${pointer}/price`) && !isElsewhere) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;
-    const hint = `write price: list, price: free, or ${EXAMPLE_PRICE}`;
+    const listed = prices.writtenOf(upstreams[0]?.model ?? id);
+    const amounts = listed ?? examplePrice(capabilities, modalities);
+    const hint = `write price: list, price: free, or price: ${amounts}`;
     source.fault(pointer, { code: 'missing_price', message, hint, at: 'key' });
   }
   return FREE;
@@ -119,14 +126,18 @@ function checkPrices(
   { capabilities: listed = [], price, upstreams: entries = [] }: Entry,
   capabilities: ReadonlySet<Capability>,
   upstreams: readonly ReadUpstream[],
-  modalities: Modalities,
+  { modalities, prices }: Known,
 ): void {
   if (listed.length === 0 || listed.includes(undefined)) return;
-  if (price !== undefined) checkUnits(source, `${pointer}/price`, price, capabilities, modalities);
+  const check = (place: string, entry: PartialLoad<PriceEntry>): void => {
+    const hintOf = (unit: string) => missingHint(unit, upstreams, prices);
+    checkUnits(source, place, entry, capabilities, modalities, hintOf);
+  };
+  if (price !== undefined) check(`${pointer}/price`, price);
   entries.forEach((entry, i) => {
     const own = entry?.price;
     if (own === undefined) return;
-    checkUnits(source, `${pointer}/upstreams/${i}/price`, own, capabilities, modalities);
+    check(`${pointer}/upstreams/${i}/price`, own);
   });
   if (price !== 'free') return;
   for (const { pointer: place, upstream } of upstreams) {
@@ -135,6 +146,22 @@ function checkPrices(
     const hint = 'give the model a price, or remove this one';
     source.fault(`${place}/price`, { code: 'price_of_free_model', message, hint });
   }
+}
+
+/** The hint for a missing unit of a model that has a list price, or one for other work. */
+function missingHint(
+  unit: string,
+  upstreams: readonly ReadUpstream[],
+  prices: ListPrices,
+): string | undefined {
+  const listed = upstreams.find((one) => one.listed)?.listed;
+  const amount = listed && prices.amountOf(listed, unit);
+  if (listed && amount !== undefined)
+    return `add ${unit}: ${amount}, the list price of ${quote(listed.model)}, or write price: list`;
+  const isForOther = unit === 'output_per_million' && listed?.units.includes('input_per_million');
+  return isForOther
+    ? `write capabilities: [embedding], as ${quote(listed?.model ?? '')} makes embeddings`
+    : undefined;
 }
 
 function readLimits({ limits = {} }: Entry, known: Known): Model['limits'] {

@@ -26,10 +26,12 @@ interface Slip {
 const ifSo = (meant: (nano: bigint) => bigint) => (nano: bigint) =>
   `if so write ${formatDollars(meant(nano))}; else leave it`;
 
+const CENTS = 'dollars look like cents';
+
 /** The first slip that fits a price counts. */
 const SLIPS: Readonly<Record<string, readonly Slip[]>> = {
   per_image: [
-    { above: 2n * NANO, like: 'dollars look like cents', hint: ifSo((nano) => nano / 100n) },
+    { above: 2n * NANO, like: CENTS, hint: ifSo((nano) => nano / 100n) },
     {
       below: NANO / 2_000n,
       like: 'dollars are less than an image costs anywhere',
@@ -37,7 +39,7 @@ const SLIPS: Readonly<Record<string, readonly Slip[]>> = {
     },
   ],
   per_video_second: [
-    { above: 10n * NANO, like: 'dollars look like cents', hint: ifSo((nano) => nano / 100n) },
+    { above: 10n * NANO, like: CENTS, hint: ifSo((nano) => nano / 100n) },
     {
       above: NANO,
       like: 'dollars look like the price of a whole video',
@@ -45,7 +47,7 @@ const SLIPS: Readonly<Record<string, readonly Slip[]>> = {
     },
   ],
   per_audio_minute: [
-    { above: 5n * NANO, like: 'dollars look like cents', hint: ifSo((nano) => nano / 100n) },
+    { above: 5n * NANO, like: CENTS, hint: ifSo((nano) => nano / 100n) },
     {
       above: DEAREST_UNIT_NANO.per_audio_minute,
       like: 'dollars look like the price of an hour',
@@ -58,7 +60,7 @@ const SLIPS: Readonly<Record<string, readonly Slip[]>> = {
     },
   ],
   per_million_characters: [
-    { above: DEAREST_NANO, like: 'dollars look like cents', hint: ifSo((nano) => nano / 100n) },
+    { above: DEAREST_NANO, like: CENTS, hint: ifSo((nano) => nano / 100n) },
     {
       below: CHEAPEST_NANO,
       like: 'looks like the price of one character',
@@ -74,9 +76,15 @@ const SLIPS: Readonly<Record<string, readonly Slip[]>> = {
 
 /**
  * Warns of a price that looks like that of another unit, or like one in cents. Returns whether it
- * does.
+ * does. `kinds` has all amounts of the unit, where it has several.
  */
-export function checkMagnitude(source: Source, place: string, unit: string, nano: bigint): boolean {
+export function checkMagnitude(
+  source: Source,
+  place: string,
+  unit: string,
+  nano: bigint,
+  kinds: ReadonlyMap<string, bigint> = new Map(),
+): boolean {
   if (nano === 0n) return false;
   const slip = unit.endsWith('_per_million')
     ? tokenSlip(nano)
@@ -85,10 +93,21 @@ export function checkMagnitude(source: Source, place: string, unit: string, nano
   source.fault(place, {
     code: 'price_magnitude',
     message: `${unit}: ${source.word(place)} ${slip.like}`,
-    hint: slip.hint(nano),
+    hint: slip.like === CENTS && isFlat(kinds) ? inDollars(kinds) : slip.hint(nano),
     severity: 'warning',
   });
   return true;
+}
+
+/** Whether there are several kinds, and none has kinds of its own. */
+function isFlat(kinds: ReadonlyMap<string, bigint>): boolean {
+  return kinds.size > 1 && [...kinds.keys()].every((kind) => /^\w+$/.test(kind));
+}
+
+/** All amounts of a unit as dollars: if one is in cents, the others are. */
+function inDollars(kinds: ReadonlyMap<string, bigint>): string {
+  const all = [...kinds].map(([kind, nano]) => `${kind}: ${formatDollars(nano / 100n)}`);
+  return `if so write { ${all.join(', ')} }; else leave it`;
 }
 
 function tokenSlip(nano: bigint): Slip | undefined {

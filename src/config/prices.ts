@@ -56,13 +56,17 @@ const unitsOf = memoizeByObject((modalities: Modalities) => {
   return all;
 });
 
-/** Every capability must be paid for by a unit, and every unit must pay for a capability. */
+/**
+ * Every capability must be paid for by a unit, and every unit must pay for a capability.
+ * `hintOf` knows more of a missing unit than an example.
+ */
 export function checkUnits(
   source: Source,
   pointer: string,
   entry: PartialLoad<PriceEntry>,
   capabilities: ReadonlySet<Capability>,
   modalities: Modalities,
+  hintOf: (unit: string) => string | undefined,
 ): void {
   if (typeof entry !== 'object') return;
   const units = unitsOf(modalities);
@@ -88,7 +92,7 @@ export function checkUnits(
   }
   for (const [unit, capability] of isOther ? [] : missing) {
     const message = `the capability ${quote(capability)} has no price: ${quote(unit)} is missing`;
-    const hint = `add ${unit}, in dollars, such as ${unit}: ${exampleOf(unit)}`;
+    const hint = hintOf(unit) ?? `add ${unit}, in dollars, such as ${unit}: ${exampleOf(unit)}`;
     source.fault(pointer, { code: 'missing_price', message, hint });
   }
 }
@@ -116,6 +120,16 @@ const EXAMPLE_AMOUNTS: Readonly<Record<string, string>> = {
 
 function exampleOf(unit: string): string {
   return EXAMPLE_AMOUNTS[unit] ?? '0.60';
+}
+
+/** A price for a hint, with the units that capabilities must have. */
+export function examplePrice(
+  capabilities: ReadonlySet<Capability>,
+  modalities: Modalities,
+): string {
+  const missing = missingUnits([], capabilities, modalities).map(([unit]) => unit);
+  const units = missing.length > 0 ? missing : ['input_per_million', 'output_per_million'];
+  return `{ ${units.map((unit) => `${unit}: ${exampleOf(unit)}`).join(', ')} }`;
 }
 
 /** The units that a price lacks, each with a capability that nothing else pays for. */

@@ -3,20 +3,15 @@ import type { Provider, Timeouts } from '../core/provider.js';
 import { checkNames } from './adapter.js';
 import { manifestName, readAddress } from './address.js';
 import { readHeaders } from './headers.js';
-import type { Manifest } from './adapter.js';
+import { checkOwners } from './key-owners.js';
+import type { Manifest, ReadProvider } from './adapter.js';
 import { hasOwnAddress } from './base-url.js';
 import type { Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
 import { readSigner } from './signer.js';
-import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { pointer as join, type Source } from '../yaml/source.js';
 import { readDuration } from '../yaml/units.js';
 import type { PartialLoad } from '../yaml/validate.js';
-
-/** A provider entry joined with its manifest, as far as both could be read. */
-export interface ReadProvider {
-  provider: Provider;
-  manifest: Manifest;
-}
 
 type Entry = PartialLoad<ProviderEntry>;
 
@@ -40,75 +35,8 @@ export async function readProviders(
     if (!entry || !manifest?.source.readable) continue;
     read.set(name, { provider: readProvider(source, name, entry, manifest), manifest });
   }
-  for (const [name, one] of read) {
-    await checkKeyOwner(source, name, one, [...read.values()], manifests);
-    checkHostOwner(source, name, one, [...read.values()]);
-  }
+  await checkOwners(source, entries, read, manifests);
   return read;
-}
-
-/** Warns of a key in the customary variable of another provider, which would learn that key. */
-async function checkKeyOwner(
-  source: Source,
-  name: string,
-  { manifest }: ReadProvider,
-  all: readonly ReadProvider[],
-  manifests: Manifests,
-): Promise<void> {
-  const place = `/providers${join(name)}/api_key`;
-  const [, variable] = /^\$\{(\w+)\}$/.exec(source.written(place)) ?? [];
-  const own = keyVariables(manifest);
-  if (variable === undefined || own.length === 0 || own.includes(variable)) return;
-  const other = all.find((one) => keyVariables(one.manifest).includes(variable));
-  // At an address of the operator's own, the key may well belong to whoever serves there.
-  const absent =
-    other || hasOwnAddress(source, name) ? undefined : await manifests.ownerOfVariable(variable);
-  const owner = other?.provider.name ?? absent;
-  if (owner === undefined) return;
-  const uses_at = `/providers${join(name)}/uses`;
-  if (owner === name && source.has(uses_at)) {
-    source.fault(uses_at, {
-      code: 'key_of_another',
-      message: `uses: ${source.word(uses_at)} would get the key of ${quote(name)}`,
-      hint: 'remove it: the name of the entry is its manifest then',
-      severity: 'warning',
-    });
-    return;
-  }
-  const message = `api_key: ${quote(variable)} is by its name the key of ${quote(owner)}`;
-  const hint = `write "\${${own[0]}}", the usual variable of ${manifestName(manifest.source)}`;
-  source.faultAsWritten(place, { code: 'key_of_another', message, hint, severity: 'warning' });
-}
-
-/** Warns of the host of another provider with another wire, which would get the key in vain. */
-function checkHostOwner(
-  source: Source,
-  name: string,
-  { provider, manifest }: ReadProvider,
-  all: readonly ReadProvider[],
-): void {
-  const place = `/providers${join(name)}/base_url`;
-  if (!source.has(place) || source.hides(place) || !URL.canParse(provider.base_url)) return;
-  const { host } = new URL(provider.base_url);
-  const other = all.find((one) => {
-    const usual = one.manifest.data.base_url ?? '';
-    const isHost = URL.canParse(usual) && new URL(usual).host === host;
-    return isHost && wireOf(one.manifest) !== wireOf(manifest);
-  });
-  if (!other || host === '') return;
-  const { manifest: right } = other.provider;
-  const message = `base_url: ${quote(host)} is the host of ${right}, which speaks another wire`;
-  const hint = `write uses: ${right}, or leave base_url out`;
-  source.fault(place, { code: 'base_url_host', message, hint, severity: 'warning' });
-}
-
-/** The codec of chat, which tells the wires of providers apart. */
-function wireOf({ data }: Manifest): unknown {
-  return (data.operations?.['chat'] as { codec?: unknown } | undefined)?.codec;
-}
-
-function keyVariables({ data }: Manifest): readonly string[] {
-  return (data.init?.variables?.['api_key'] ?? []).filter((one) => one !== undefined);
 }
 
 async function findManifest(

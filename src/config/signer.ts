@@ -44,6 +44,7 @@ export function readSigner(
   }
   reportMissing(source, pointer, entry);
   reportSwapped(source, pointer);
+  reportSecretAsId(source, pointer, entry);
   const credentials = readKeys(source, pointer, entry);
   return manifest.sign && { sign: manifest.sign, credentials };
 }
@@ -56,6 +57,20 @@ function reportSwapped(source: Source, pointer: string): void {
     code: 'bad_credentials',
     message: 'access_key_id has the variable of the secret, and secret_access_key that of the ID',
     hint: 'swap the two',
+    severity: 'warning',
+  });
+}
+
+/** The ID of a key is 20 capital letters and digits; its secret is twice as long. */
+const SECRET_CHARACTERS = 40;
+
+/** Warns of a secret in the place of its ID. Nothing of it is shown. */
+function reportSecretAsId(source: Source, pointer: string, { access_key_id = '' }: Entry): void {
+  if (access_key_id.length !== SECRET_CHARACTERS || !/[a-z]/.test(access_key_id)) return;
+  source.faultAsWritten(`${pointer}/access_key_id`, {
+    code: 'bad_credentials',
+    message: 'access_key_id has the form of the secret, and not of its ID',
+    hint: 'set it to the ID, 20 capital letters and digits such as AKIA...',
     severity: 'warning',
   });
 }

@@ -7,11 +7,10 @@ import { flow } from '../yaml/schema-walk.js';
 import { isKey } from '../yaml/secrets.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import type { Manifest } from './adapter.js';
+import type { Manifest, ReadProvider } from './adapter.js';
 import { hasOwnAddress } from './base-url.js';
 import { foreignModel } from './foreign-models.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
-import type { ReadProvider } from './providers.js';
 
 /** An upstream, as far as its model is looked at. */
 interface Asked {
@@ -37,7 +36,7 @@ export function checkModel(
   modalities: Modalities,
 ): void {
   const isWrong = checkForm(asked) || checkParts(asked, isAtList && !listed, modalities);
-  if (listed && !isWrong) checkOther(asked);
+  if (listed && !isWrong) checkOther(asked, listed, isAtList);
   // One fault at the model is enough; without one, the price must be.
   if (isWrong || listed) return;
   if (isAtList) reportNoListPrice(asked);
@@ -140,14 +139,25 @@ function checkVendor(asked: Asked): boolean {
   if (!hasVendors(manifest) || model.includes('/') || isElsewhere(source, read)) return false;
   if (isOwn && (entry.model === undefined || source.hides(own))) return false;
   const example = manifest.data.model_example ?? '';
-  const whole = `${example.startsWith('@') ? '@' : ''}VENDOR/${model}`;
+  const vendor = example.startsWith('@') ? undefined : vendorOf(asked, model);
+  const whole = `${example.startsWith('@') ? '@' : ''}${vendor ?? 'VENDOR'}/${model}`;
+  const such =
+    vendor === undefined
+      ? `, such as ${flow(example)}`
+      : `, with the vendor as ${provider.manifest} spells it`;
   source.fault(isOwn ? own : pointer, {
     code: 'unknown_model',
     message: `model: ${quote(model)} lacks its vendor, which ${provider.manifest} has in front`,
-    hint: `${isOwn ? 'write' : 'add'} model: ${flow(whole)}, such as ${flow(example)}`,
+    hint: `${isOwn ? 'write' : 'add'} model: ${flow(whole)}${such}`,
     severity: 'warning',
   });
   return true;
+}
+
+/** The maker of a model, if the list of prices and the model's owner in the file agree on it. */
+function vendorOf({ source, id, prices }: Asked, model: string): string | undefined {
+  const maker = prices.ownerOf(model) ?? prices.ownerOf(model.replaceAll('.', '-'));
+  return maker === source.text(`/models${join(id)}/owner`) ? maker : undefined;
 }
 
 /** What stands before and behind `{model}` in the paths of a manifest. */
@@ -202,13 +212,18 @@ function reportNoListPrice(asked: Asked): void {
   });
 }
 
-/** Warns of a known model that another model of the file answers for, as of a copied upstream. */
-function checkOther({ source, pointer, id, read, entry: { model }, prices }: Asked): void {
+/**
+ * Warns of a known model that another one answers for, at its list price or beside an entry of its
+ * own, as of a copied upstream.
+ */
+function checkOther(asked: Asked, listed: ListPrice, isAtList: boolean): void {
+  const { source, pointer, id, read, prices } = asked;
+  const { model } = asked.entry;
   const isFirst = pointer.endsWith('/upstreams/0');
-  if (model === undefined || !isFirst || model === id || model.startsWith(`${id}-20`)) return;
+  if (model === undefined || !isFirst || listed.model === id || model === id) return;
   const maker = read.provider.manifest;
-  const names = prices.names(maker, []);
-  if (!names.exact(id) || !names.exact(model) || !source.has(`/models${join(model)}`)) return;
+  const isCopied = isAtList || source.has(`/models${join(model)}`);
+  if (!prices.names(maker, []).exact(id) || !isCopied) return;
   source.fault(`${pointer}/model`, {
     code: 'other_model',
     message: `model: ${quote(model)} answers for ${quote(id)}, which ${maker} has itself`,

@@ -1,5 +1,5 @@
 import type { UpstreamEntry } from '../schema-types/gateway.js';
-import type { Manifest } from './adapter.js';
+import type { Manifest, ReadProvider } from './adapter.js';
 import { checkChanges } from './fields.js';
 import { wrongDate } from './foreign-models.js';
 import { checkModelRegion } from './model-region.js';
@@ -9,7 +9,6 @@ import type { ListPrice, ListPrices } from './list-prices.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { readPrice } from './prices.js';
 import { checkModel } from './upstream-model.js';
-import type { ReadProvider } from './providers.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';

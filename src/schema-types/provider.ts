@@ -387,6 +387,13 @@ export interface InitBlock {
     [k: string]: string[];
   };
   /**
+   * The beginnings of the provider's keys, by which `tollgate check` recognizes a key at another
+   * provider. Without it, they are not recognized.
+   *
+   * Items: The beginning of a key.
+   */
+  key_prefixes?: string[];
+  /**
    * The customary addresses on this machine, by the name of the provider's entry. Without it, the
    * provider is not looked for on this machine.
    */

@@ -38,6 +38,10 @@ function compiled(source: string, at: number): TextPattern {
     const why = 'holds a control character, as YAML reads \\ between double quotes';
     throw refused(`${why}; write it in single quotes, ${single}`);
   }
+  const single = source.replaceAll(DOUBLED, String.raw`\$1`);
+  if (single !== source) {
+    throw refused(`has two backslashes, which stand for one in the text: write '${single}'`);
+  }
   const [look] = /\(\?<?[=!]/.exec(source) ?? [];
   if (look !== undefined) {
     const way = look.includes('<') ? 'behind' : 'ahead';
@@ -47,13 +51,18 @@ function compiled(source: string, at: number): TextPattern {
     return compileOperatorPattern(OWN_KIND, source);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw refused(`cannot be used: ${reason}${remedy(reason)}`);
+    throw refused(`cannot be used: ${reason}${remedy(reason, source)}`);
   }
 }
 
+/** The class of a character, or the edge of a word, behind a backslash too many. */
+const DOUBLED = /\\\\([dwsDWS](?=[+*?{])|b(?=$)|(?<=^\\\\)b)/g;
+
 /** A hint for a pattern that RE2 does not accept. */
-function remedy(reason: string): string {
+function remedy(reason: string, source: string): string {
   if (/missing closing/.test(reason))
     return '; close it, or write \\ before what stands for itself';
-  return /empty text/.test(reason) ? '; write + in place of *' : '';
+  if (!/empty text/.test(reason)) return '';
+  const whole = source.replaceAll(/^\|+|\|+$|(?<=\()\|+|\|+(?=[|)])/g, '');
+  return whole === source ? '; write + in place of *' : ` beside a |; write '${whole}'`;
 }

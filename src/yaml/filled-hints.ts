@@ -1,3 +1,4 @@
+import { isRecord } from '../lib/is-record.js';
 import { pricesHere } from './foreign-prices.js';
 import { meantDuration } from './meant-values.js';
 import { flow } from './schema-walk.js';
@@ -13,8 +14,8 @@ export interface Written {
 }
 
 /**
- * Puts the value of a key into the places of a hint: `VALUE`, `DURATION` and `PRICES`. Undefined
- * where the value does not fit into the hint.
+ * Puts the value of a key into the places of a hint: `VALUE`, `DURATION`, `UPSTREAM` and `PRICES`.
+ * Undefined where the value does not fit into the hint.
  */
 export function filled(hint: string, written: Written): string | undefined {
   const isHidden = written.source.hidesWithin(written.at + join(written.key));
@@ -24,6 +25,7 @@ export function filled(hint: string, written: Written): string | undefined {
   if (hint.includes('PRICES')) return undefined;
   const value = shown(written);
   return whole
+    .replace('UPSTREAM', () => upstreamOf(written))
     .replace('POST VALUE', () => `${methodOf(written)} ${value.replaceAll("'", '')}`)
     .replace('LABEL', () => /^https?:\/\/([\w-]+)\./.exec(value)?.[1] ?? 'NAME')
     .replace('VALUE', () => value)
@@ -34,6 +36,14 @@ export function filled(hint: string, written: Written): string | undefined {
 function inputOf({ source, at }: Written): string {
   const ratio = Number(source.text(`${at}/model_ratio`) ?? NaN);
   return ratio > 0 && !source.hides(`${at}/model_ratio`) ? String(2 * ratio) : 'the input price';
+}
+
+/** An upstream for a model that is written as `PROVIDER/ID`. */
+function upstreamOf({ source, at, key, value }: Written): string {
+  const model = isRecord(value) ? value['model'] : undefined;
+  const [, provider, id] = /^([\w-]+)\/(\S+)$/.exec(String(model)) ?? [];
+  const isShown = id !== undefined && !source.hides(at + join(key, 'model'));
+  return isShown ? flow({ provider, model: id }) : '{ provider: NAME, model: ID }';
 }
 
 /** The method that stands beside a path in a key of its own. */

@@ -7,7 +7,7 @@ import { BUDGET, BY_MINUTE, RETRIES, TOP } from './foreign-top.js';
 
 const FALLBACKS: ForeignHint = {
   text: 'remove it, and add { provider: NAME, model: VALUE } to the upstreams of the model',
-  list: 'remove it, and add an entry to the upstreams of the model for each of VALUE',
+  list: 'remove it, and add { provider: NAME, model: ID } to upstreams for each of VALUE',
   block: 'add further upstreams to the model: they are the fallbacks',
 };
 
@@ -19,7 +19,10 @@ const ANYWHERE: Readonly<Record<string, ForeignHint>> = {
   model_list:
     'models are a block here: models: { NAME: { ... } }; owners and providers are blocks too, ' +
     'as tollgate init writes them',
-  litellm_params: 'it belongs to an upstream: upstreams: [{ provider: NAME, model: ID }]',
+  litellm_params: {
+    block: 'write upstreams: [UPSTREAM] in its place',
+    text: 'write upstreams: [{ provider: NAME, model: ID }] in its place',
+  },
   litellm_settings: 'settings stand at the top of the file, limits under limits:',
   general_settings: 'settings stand at the top of the file, limits under limits:',
   router_settings: 'upstreams are tried in the order of the list, or by weight: remove this',
@@ -62,6 +65,9 @@ const CERTIFICATES =
 const PROVIDER: Readonly<Record<string, ForeignHint>> = {
   api_key_env: BY_VARIABLE,
   env_key: BY_VARIABLE,
+  proxy_pass: 'write base_url: VALUE',
+  upstream: { text: 'write base_url: VALUE' },
+  target: { text: 'write base_url: VALUE' },
   request_timeout: { text: 'write timeout: { total: DURATION }' },
   type: 'write uses: VALUE',
   kind: 'write uses: VALUE',

@@ -65,9 +65,14 @@ export function textInList(
   return `write ${flow(words.map((word) => ({ [needed]: word })))}`;
 }
 
-/** A word as an item of the list: `@example.org` for a domain, where one is wanted. */
-function itemOf(word: string, items: Part): string {
+/**
+ * A word as an item of the list: `@example.org` for a domain, where one is wanted, and the origin
+ * of a page without its slash.
+ */
+function itemOf(text: string, items: Part): string {
   const { pattern } = items;
+  const isOrigin = String(items['patternErrorMessage']).startsWith('an origin');
+  const word = isOrigin ? text.replace(/\/+$/, '') : text;
   const fits = typeof pattern !== 'string' || new RegExp(pattern, 'u').test(word);
   return fits ? word : (tidied(word, items) ?? word);
 }
@@ -142,12 +147,10 @@ function listInScalar(data: readonly unknown[]): string {
 
 function listInBlock(data: readonly unknown[], part: Part, schema: unknown): string | undefined {
   const { properties, additionalProperties } = part;
-  const [first, second] = data;
+  const [first] = data;
   if (isRecord(additionalProperties) && !isRecord(properties)) {
     const entry = followed(additionalProperties, schema);
-    return wants(entry, 'array')
-      ? listWithoutName(data, part, schema)
-      : listOfEntries(first, second, entry);
+    return wants(entry, 'array') ? listWithoutName(data, part, schema) : listOfEntries(data, entry);
   }
   if (!isRecord(properties)) return undefined;
   if (isRecord(first)) return 'remove the "- " before its keys';
@@ -192,7 +195,7 @@ function listWithoutName(data: readonly unknown[], part: Part, schema: unknown):
 /** Keys under which other programs write the name of an entry. */
 const NAMES = ['name', 'model_name', 'id', 'model'];
 
-function listOfEntries(first: unknown, second: unknown, entry: Part): string {
+function listOfEntries([first, second, ...others]: readonly unknown[], entry: Part): string {
   if (typeof first === 'string') {
     const [, name, value] = /^([\w-]+): (.+)$/.exec(first) ?? [];
     if (name !== undefined && !wants(entry, 'object')) return `write { ${name}: ${flow(value)} }`;
@@ -200,16 +203,25 @@ function listOfEntries(first: unknown, second: unknown, entry: Part): string {
     const [needed] = requiredOf(entry);
     return `write ${flow(first)}: ${flow(needed === undefined ? {} : { [needed]: first })}`;
   }
-  return namedEntry(first) ?? 'write NAME: { ... } for each entry, without "- "';
+  return (
+    namedEntry(first, undefined, [second, ...others]) ??
+    'write NAME: { ... } for each entry, without "- "'
+  );
 }
 
 /** The hint for a list whose entries have their names in a key of their own. */
-export function namedEntry(first: unknown, part?: Part): string | undefined {
+export function namedEntry(
+  first: unknown,
+  part?: Part,
+  others: readonly unknown[] = [],
+): string | undefined {
   const block = isRecord(first) ? first : {};
   const key = NAMES.find((one) => typeof block[one] === 'string');
   if (key === undefined || (part && isRecord(part['properties']))) return undefined;
   const name = flow(block[key]);
-  return `write "${name}:" in place of "- ${key}: ${name}", and indent the rest below it`;
+  const more = others.flatMap((one) => (isRecord(one) ? [flow(one[key])] : []));
+  const same = more.length === 0 ? '' : `; the same for ${more.slice(0, 3).join(', ')}`;
+  return `write "${name}:" in place of "- ${key}: ${name}", and indent the rest below it${same}`;
 }
 
 /** The hint for a block with host and port in the place of an address. */

@@ -68,8 +68,8 @@ export function numberHint(text: string, { error, part, written }: Scalar): stri
   const share = Number(text);
   if (whole && minimum === 1 && share > 0 && share < 1) return `write ${Math.round(share * 100)}`;
   // A weight: an upstream that should get nothing has none.
-  if (String(part['patternErrorMessage']).includes('left out'))
-    return 'remove this entry, or write 1';
+  if (String(part['patternErrorMessage']).includes('80 beside 20'))
+    return 'write 1 or more, or remove this upstream: then it gets nothing';
   const pixels = Math.round(share * 1_048_576);
   if (minimum >= 256 && share > 0 && share < 100 && pixels <= maximum)
     return `if it is meant in megapixels write ${pixels}`;

@@ -31,7 +31,7 @@ interface Printed {
   next: string;
 }
 
-const KEY = 'sk-proj-abcdefghijklmnopqrstuvwxyz0123456789';
+const KEY = 'abcdefghijklmnopqrstuvwxyz0123456789';
 /** A server that lists such models, and answers chat. */
 const localServer = (...models: object[]): Promise<FakeUpstream> =>
   startLocalServer(models, 'Hello there.');

@@ -132,9 +132,9 @@ describe('price: list', () => {
       GPT_4O_MINI,
       {
         free: false,
-        input_nano_per_million: 2_000_000_000n,
-        cached_input_nano_per_million: 500_000_000n,
-        output_nano_per_million: 8_000_000_000n,
+        input_nano_per_million: 2_500_000_000n,
+        cached_input_nano_per_million: 1_250_000_000n,
+        output_nano_per_million: 10_000_000_000n,
       },
       {
         free: false,

@@ -193,7 +193,15 @@ describe('the options of the stage mask', () => {
     ],
     [
       `${before}, mask: { also: ["a*"] }, ${after}`,
-      /^5:\d+ stage_option .*matches the empty text/u,
+      /^5:\d+ stage_option .*matches the empty text; write \+ in place of \*/u,
+    ],
+    [
+      `${before}, mask: { also: ['a[0-9]|'] }, ${after}`,
+      /^5:\d+ stage_option .*matches the empty text beside a \|; write 'a\[0-9\]'/u,
+    ],
+    [
+      String.raw`${before}, mask: { also: ['a\\d{6}'] }, ${after}`,
+      /^5:\d+ stage_option .*has two backslashes, .*: write 'a\\d\{6\}'/u,
     ],
     [
       `${before}, mask: { with: '[{type}]' }, ${after}`,
