@@ -12,6 +12,8 @@ interface Asked {
   model: string;
   /** Whether the upstream names the model itself. */
   isOwn: boolean;
+  /** The region of the provider. */
+  region: string | undefined;
 }
 
 /** `key` says which key of the upstream is to be edited, if not that of the model. */
@@ -25,7 +27,7 @@ export function foreignModel(asked: Asked, prices: ListPrices): Wrong | undefine
   const bare = prices.has(vendor) ? model.slice(vendor.length + 1) : model;
   const message = `model: the gateway knows no model ${quote(model)} of ${manifest}`;
   if (vendor === manifest && isOwn) return undefined;
-  const whole = vendor === manifest ? names.exact(bare) : names.longer(bare);
+  const whole = vendor === manifest ? names.exact(bare) : inRegion(asked, names.longer(bare));
   if (whole !== undefined) {
     return { message, hint: isOwn ? `did you mean ${quote(whole)}?` : `add model: ${flow(whole)}` };
   }
@@ -42,6 +44,11 @@ export function foreignModel(asked: Asked, prices: ListPrices): Wrong | undefine
   const isAlias = !isOwn && /^[a-z]+(?:-[a-z]+)*$/.test(model) && !/latest|preview/.test(model);
   const example = flow(names.first ?? 'ID');
   return isAlias ? { message, hint: `add model: ID, such as model: ${example}` } : undefined;
+}
+
+/** The ID that begins with the part of the world of the region, as `us.NAME` in us-east-1. */
+function inRegion({ names, region = '' }: Asked, id: string | undefined): string | undefined {
+  return id && (names.exact(`${region.replace(/-.*/, '')}.${id}`) ?? id);
 }
 
 /** The provider to write, which must be added where the file has none with that manifest. */

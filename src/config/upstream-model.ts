@@ -252,7 +252,8 @@ function checkName(asked: Asked): void {
   const near = names.meant(model);
   const message = `model: the gateway knows no model ${quote(model)} of ${provider.manifest}`;
   const hint = isOwn ? `did you mean ${quote(near ?? '')}?` : `add model: ${flow(near)}`;
-  const foreign = { source, manifest: provider.manifest, names, model, isOwn };
+  const region = source.text(`/providers${join(provider.name)}/region`);
+  const foreign = { source, manifest: provider.manifest, names, model, isOwn, region };
   const wrong =
     near === undefined ? foreignModel(foreign, prices) : { message, hint, key: undefined };
   if (!wrong) return;
