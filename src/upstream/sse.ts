@@ -3,6 +3,8 @@ import { isRecord } from '../lib/is-record.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
 const STREAMING = { stream: true };
+/** The first byte of a byte order mark in UTF-8. */
+const MARK_BEGINS = 0xef;
 const NONE: readonly ServerSentEvent[] = [];
 
 export interface EventLimits {
@@ -19,10 +21,11 @@ export interface EventLimits {
 export class EventReader {
   readonly #limits: EventLimits;
   readonly #parser: EventSourceParser;
-  readonly #decoder = new TextDecoder();
+  /** Made at the first packet that needs one: most streams have none. */
+  #decoder: TextDecoder | undefined;
   #bytes = 0;
-  /** Whether no byte of earlier packets is pending. False at first, for a byte order mark. */
-  #isWhole = false;
+  /** Whether no byte of earlier packets is pending. */
+  #isWhole = true;
   #events: ServerSentEvent[] = [];
   /** Lines of a bare JSON text, from its first brace on. */
   #bare: string[] = [];
@@ -49,19 +52,23 @@ export class EventReader {
   }
 
   /**
-   * Decodes a packet. One that begins and ends between characters needs no state of the decoder.
+   * Decodes a packet. One that begins and ends between characters needs no state of the decoder,
+   * which also drops a byte order mark at the start of the stream.
    */
   #textOf(packet: Uint8Array): string {
     const isWhole = (packet.at(-1) ?? 0xff) < 0x80;
-    if (this.#isWhole && isWhole && Buffer.isBuffer(packet)) return packet.toString();
+    const isFirst = this.#bytes === packet.length;
+    const isPlain = this.#isWhole && isWhole && !(isFirst && packet[0] === MARK_BEGINS);
+    if (isPlain && Buffer.isBuffer(packet)) return packet.toString();
     this.#isWhole = isWhole;
+    this.#decoder ??= new TextDecoder('utf-8', { ignoreBOM: !isFirst });
     return this.#decoder.decode(packet, STREAMING);
   }
 
   /** The events that were still open when the bytes ended. */
   finish(): readonly ServerSentEvent[] {
     // A line end and a blank line complete it.
-    const events = this.#feed(`${this.#decoder.decode()}\n\n`);
+    const events = this.#feed(`${this.#decoder?.decode() ?? ''}\n\n`);
     const error = bareError(this.#bare.join('\n'));
     return error === undefined ? events : [...events, { event: 'error', data: error }];
   }

@@ -25,6 +25,7 @@ const STREAMS: [string, string, ServerSentEvent[]][] = [
   ['comments', ': wait\n\ndata: one\n: wait\n\n: wait\n\n', [event('one')]],
   ['named events', 'event: error\ndata: {}\n\ndata: x\n\n', [event('{}', 'error'), event('x')]],
   ['fields it does not know', 'id: 7\nretry: 10\nfoo: bar\ndata: one\n\n', [event('one')]],
+  ['an invisible space', 'data: a\n\ndata: \u{feff}b\n\n', [event('a'), event('\u{feff}b')]],
   ['a byte order mark', '\u{feff}data: one\n\n', [event('one')]],
   [
     'an error that is bare JSON',
