@@ -35,12 +35,14 @@ function checkLostPath(
   shipped: readonly EndpointEntry[],
 ): void {
   const lost = shipped.find((one) => one.name === name && one.method === method);
-  if (!lost || lost.path === path || distance(path, lost.path) > SLIP) return;
+  if (!lost || lost.path === path) return;
+  const isCut = lost.path.endsWith(path);
+  if (!isCut && distance(path, lost.path) > SLIP) return;
   const usual = `${method} ${lost.path}`;
   source.fault(`/endpoints${join(name)}/at`, {
     code: 'lost_path',
     message: `at: this takes the place of ${usual}, which nothing serves now`,
-    hint: `did you mean ${quote(usual)}?`,
+    hint: `did you mean ${quote(usual)}?${isCut ? ' Another name keeps both' : ''}`,
     severity: 'warning',
   });
 }

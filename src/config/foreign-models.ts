@@ -46,9 +46,10 @@ export function foreignModel(asked: Asked, prices: ListPrices): Wrong | undefine
   return isAlias ? { message, hint: `add model: ID, such as model: ${example}` } : undefined;
 }
 
-/** The ID that begins with the part of the world of the region, as `us.NAME` in us-east-1. */
+/** The ID of the part of the world of the region, as `us.NAME` in us-east-1, or of all of it. */
 function inRegion({ names, region = '' }: Asked, id: string | undefined): string | undefined {
-  return id && (names.exact(`${region.replace(/-.*/, '')}.${id}`) ?? id);
+  const areas = [region.replace(/-.*/, ''), 'global'];
+  return id && (areas.map((area) => names.exact(`${area}.${id}`)).find(Boolean) ?? id);
 }
 
 /** The provider to write, which must be added where the file has none with that manifest. */

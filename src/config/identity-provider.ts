@@ -30,11 +30,30 @@ export function readIdentityProvider(
   const kind = entry.kind ?? 'openid';
   refuseForeign(source, place, kind);
   const { client_id = '', client_secret } = entry;
+  checkClient(source, place, client_id);
   const client = { name, title: entry.name ?? titleOf(kind, name), client_id, client_secret };
   const scopes = (entry.scopes ?? []).filter((scope) => scope !== undefined);
   return kind === 'github'
     ? readGithub(source, place, entry, { ...client, scopes })
     : readOpenId(source, place, entry, { ...client, scopes });
+}
+
+/** The beginnings of the secrets of two kinds of identity provider. */
+const SECRET_BEGINS = /^(?:GOCSPX-|gho_|ghp_)/;
+
+/** Warns of the secret in the place of the ID, which every browser gets to see. */
+function checkClient(source: Source, place: string, client_id: string): void {
+  const at = `${place}/client_id`;
+  const [, variable] = /^\$\{(\w*SECRET\w*)\}$/i.exec(source.written(at)) ?? [];
+  if (variable === undefined && !SECRET_BEGINS.test(client_id)) return;
+  const secret_at = source.written(`${place}/client_secret`);
+  const isSwapped = /^\$\{\w*ID\}$/.test(secret_at);
+  source.faultAsWritten(at, {
+    code: 'bad_credentials',
+    message: 'client_id has the secret by its name or form, and every browser gets to see it',
+    hint: isSwapped ? 'swap it with client_secret' : 'write the ID of the client',
+    severity: 'warning',
+  });
 }
 
 type Client = Omit<IdentityProvider, 'kind'>;

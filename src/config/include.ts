@@ -1,10 +1,10 @@
-import { readdir } from 'node:fs/promises';
-import { dirname, join as joinPath, normalize, resolve } from 'node:path';
+import { dirname, join as joinPath, normalize } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
 import { BLOCKS, isBackup, isForeign, reportForeign } from './include-foreign.js';
+import { RELATIVE, nearPattern, patternHint } from './include-hints.js';
 import { checkSiblings } from './include-siblings.js';
 import { isRecord } from '../lib/is-record.js';
-import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
+import { nameHint } from '../yaml/did-you-mean.js';
 import type { ExpansionContext } from '../yaml/expand.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
@@ -100,7 +100,7 @@ async function filesOf(source: Source, patterns: readonly unknown[]): Promise<Ma
     if (!isPattern(pattern) || source.hides(pointer)) {
       source.complete = false;
       const message = `include: ${source.word(pointer)} is no pattern of files below this folder`;
-      const hint = source.hides(pointer) ? RELATIVE : patternHint(pattern, source.file);
+      const hint = source.hides(pointer) ? RELATIVE : await patternHint(pattern, source.file);
       source.fault(pointer, { code: 'bad_include', message, hint });
       continue;
     }
@@ -126,27 +126,6 @@ async function includedBy(main: string, pattern: string): Promise<string[]> {
   return files.map((file) => joinPath(folder, file)).filter((file) => file !== normalize(main));
 }
 
-const RELATIVE = 'write a relative path such as models/*.yaml: only * stands for other text';
-
-/** The pattern that a glob of another program most likely means. */
-function patternHint(pattern: string, main: string): string {
-  const folder = `${dirname(resolve(main))}/`;
-  const below = pattern.startsWith(folder) ? pattern.slice(folder.length) : '';
-  if (isPattern(below)) return `write ${below}: a path begins at the folder of this file`;
-  const [, before, names, after] = /^([^{}]*)\{([^{}]+)\}([^{}]*)$/.exec(pattern) ?? [];
-  if (names !== undefined) {
-    const all = names.split(',').map((name) => `'${before}${name.trim()}${after}'`);
-    return `write one for each: [${all.join(', ')}]`;
-  }
-  const bare = pattern.replace(/^(?:\.?\/)+/, '').replaceAll(/(?:\*\*\/)+/g, '');
-  const whole = bare.endsWith('/') ? `${bare}*.yaml` : bare;
-  const isBelow = !/^\/|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)/.test(pattern);
-  if (!isBelow) return `the files must stand below the folder of this one: ${RELATIVE}`;
-  const isFixed = whole !== pattern && isPattern(whole);
-  const why = bare === pattern ? '' : ` ${RELATIVE}`;
-  return isFixed ? `did you mean "${whole}"?${why}` : RELATIVE;
-}
-
 async function reportNone(source: Source, pointer: string, pattern: string): Promise<void> {
   const near = await nearPattern(dirname(source.file), pattern);
   const message = `include: no file matches ${source.word(pointer)}`;
@@ -154,25 +133,6 @@ async function reportNone(source: Source, pointer: string, pattern: string): Pro
     ? `did you mean ${quote(near)}?`
     : 'a pattern is relative to the folder of this file, and no file is there yet';
   source.fault(pointer, { code: 'no_such_file', message, hint });
-}
-
-/** A similar pattern that matches a file: one with another ending, or with a similar name. */
-async function nearPattern(folder: string, pattern: string): Promise<string | undefined> {
-  const ending = /\.ya?ml$/.exec(pattern)?.[0];
-  const other = ending && pattern.slice(0, -ending.length) + (ending === '.yml' ? '.yaml' : '.yml');
-  const [inside = '', ...rest] = pattern.split('/');
-  const folders = (await readdir(folder, { withFileTypes: true }).catch(() => []))
-    .filter((one) => one.isDirectory())
-    .map(({ name }) => name);
-  const right = rest.length > 0 ? nearestWord(inside, folders) : undefined;
-  const beside = pattern.includes('*') ? undefined : joinPath(dirname(pattern), '*');
-  const file = beside && nearestWord(pattern, (await findFiles(folder, beside)).files);
-  const tries = [other, `${pattern}/*.yaml`, right && [right, ...rest].join('/'), file];
-  for (const one of tries) {
-    if (one === undefined || one === pattern || !isPattern(one)) continue;
-    if ((await findFiles(folder, one)).files.length > 0) return one;
-  }
-  return undefined;
 }
 
 interface Part {

@@ -179,9 +179,11 @@ function checkUnused(source: Source, at: string, { limits, capabilities }: ReadL
     const users = USERS[name];
     if (!users || users.some((one) => capabilities.has(one))) continue;
     const isInput = name === 'max_tokens' && capabilities.has('embedding');
-    const hint = isInput
-      ? `write context: ${limits.max_tokens}, the length of an input`
-      : undefined;
+    const meant =
+      limits.context === undefined
+        ? `write context: ${limits.max_tokens}, the length of an input`
+        : 'remove it: context is the length of an input';
+    const hint = isInput ? meant : undefined;
     source.fault(`${at}/${name}`, {
       code: 'unused_limit',
       message: `limits.${name} bounds nothing: the model does ${[...capabilities].join(', ')}`,

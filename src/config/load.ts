@@ -129,5 +129,6 @@ function reportUnused(source: Source, known: Known, models: ReadonlyMap<string, 
     });
   for (const name of known.owners ?? []) if (!owners.has(name)) addFault('owner', name);
   for (const name of known.provider_names ?? [])
-    if (!providers.has(name)) addFault('provider', name);
+    if (!providers.has(name) && !source.report.advises(`provider: ${name}`))
+      addFault('provider', name);
 }

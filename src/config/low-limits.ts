@@ -12,6 +12,7 @@ export function checkLow(
   { limits, capabilities }: { limits: Limits; capabilities: ReadonlySet<Capability> },
 ): void {
   checkImagePixels(source, at, limits.image_pixels);
+  checkMegapixel(source, at, limits.image_pixels);
   checkAudioSeconds(source, at, limits.audio_seconds);
   if (capabilities.has('chat')) checkThousands(source, at, limits);
 }
@@ -27,6 +28,17 @@ function checkImagePixels(source: Source, at: string, image_pixels: number | und
     code: 'low_image_pixels',
     message: `limits.image_pixels: ${source.word(place)} is less than the smallest image has`,
     hint: 'write width times height: 1048576 for 1024x1024',
+    severity: 'warning',
+  });
+}
+
+/** Warns of a round million, which is less than the image of a megapixel has. */
+function checkMegapixel(source: Source, at: string, image_pixels: number | undefined): void {
+  if (image_pixels !== 1_000_000) return;
+  source.fault(`${at}/image_pixels`, {
+    code: 'low_image_pixels',
+    message: 'limits.image_pixels: 1024x1024 has 1048576 pixels, so that size is refused',
+    hint: 'write 1048576',
     severity: 'warning',
   });
 }

@@ -17,11 +17,23 @@ function bareName(model: string): string {
     .toLowerCase();
 }
 
+/** Families of models for embeddings, whoever serves them. */
+const VECTORS =
+  /text-embedding|mistral-embed|arctic-embed|nomic|jina|voyage|minilm|mxbai|\b(?:bge|e5|gte)\b/i;
+
 /** Whether the name of a model for embeddings is that of its maker, and not of a deployment. */
 function hasKnownName(source: Source, { upstream, read }: ReadUpstream): boolean {
-  const isDeployed = read.manifest.data.base_url?.includes('{resource}') === true;
-  const isOwn = isDeployed || hasOwnAddress(source, upstream.provider.name);
-  return !isOwn && /embed/i.test(upstream.model);
+  if (read.manifest.data.base_url?.includes('{resource}')) return false;
+  const isOwn = hasOwnAddress(source, upstream.provider.name);
+  return VECTORS.test(upstream.model) || (!isOwn && /embed/i.test(upstream.model));
+}
+
+/** Whether two known names are of different models. At an own address, of different families. */
+function makesOthers(source: Source, one: ReadUpstream, other: ReadUpstream): boolean {
+  const [a, b] = [one, other].map(({ upstream }) => bareName(upstream.model));
+  const isOwn = [one, other].some(({ upstream }) => hasOwnAddress(source, upstream.provider.name));
+  const [own, mixed] = [a, b].map((name = '') => VECTORS.exec(name)?.[0]);
+  return isOwn ? own !== mixed : a !== b;
 }
 
 /** Warns of embeddings by several models: their vectors do not compare. */
@@ -33,9 +45,7 @@ export function checkVectors(
   if (!capabilities.has('embedding')) return;
   const [first, ...others] = upstreams.filter((one) => hasKnownName(source, one));
   if (!first) return;
-  const other = others.find(
-    ({ upstream }) => bareName(upstream.model) !== bareName(first.upstream.model),
-  );
+  const other = others.find((one) => makesOthers(source, first, one));
   if (!other) return;
   const [own, mixed] = [first, other].map(({ upstream }) => quote(upstream.model));
   source.fault(other.pointer, {
@@ -140,10 +150,11 @@ export function checkSight(
 ): void {
   const blind = capabilities.has('vision') ? upstreams.find(readsTextAlone) : undefined;
   if (!blind) return;
+  const sees = upstreams.some((one) => !readsTextAlone(one));
   source.fault(`${pointer}/capabilities${join([...capabilities].indexOf('vision'))}`, {
     code: 'other_work',
     message: `capabilities: ${quote(blind.upstream.model)} reads text alone, so images fail`,
-    hint: 'remove vision',
+    hint: sees ? 'remove that upstream, or remove vision' : 'remove vision',
     severity: 'warning',
   });
 }
@@ -155,7 +166,7 @@ export function checkWork(
   capabilities: ReadonlySet<Capability>,
   upstreams: readonly ReadUpstream[],
 ): void {
-  for (const { listed, price_at } of upstreams) {
+  for (const { listed, price_at, read } of upstreams) {
     if (!listed?.units.includes('input_per_million')) continue;
     const has_output = listed.units.includes('output_per_million');
     // A price without that of output has a fault of its own.
@@ -165,6 +176,8 @@ export function checkWork(
     const own = WORK.find((work) => work.has_output === has_output);
     const other = WORK.find((work) => work.has_output !== has_output);
     if (!own || !other || !capabilities.has(other.capability)) continue;
+    // A provider that does no such work has an error of its own.
+    if (!Object.hasOwn(read.manifest.data.operations ?? {}, other.capability)) continue;
     const at = [...capabilities].indexOf(other.capability);
     const output = `${price_at}/output_per_million`;
     const further = !has_output && source.has(output) ? ', and remove output_per_million' : '';

@@ -28,7 +28,15 @@ function checkOpen(source: Source, { listen, public_url, trusted_proxies }: Read
   const addFault = (code: string, message: string, hint = way): void =>
     source.fault('/listen', { code, message, hint, severity: 'warning' });
   const given = source.word('/listen');
-  if (isLoopback(hostname) || isAny(hostname)) {
+  const isLocal = isLoopback(hostname) || isAny(hostname);
+  if (isLocal && source.has('/public_url') && !source.hides('/public_url')) {
+    source.fault('/public_url', {
+      code: 'public_url_local',
+      message: `public_url: ${source.word('/public_url')} is one machine, listen is for others too`,
+      hint: way,
+      severity: 'warning',
+    });
+  } else if (isLocal) {
     addFault(
       'public_url_local',
       `listen: ${given} takes calls of other machines, which need a public_url`,

@@ -120,7 +120,7 @@ function tokenSlip(nano: bigint): Slip | undefined {
     const hint = `if it is that of one token write ${one}, if of a thousand ${thousand}`;
     return { like: 'for a million tokens looks like the price of one', hint: () => hint };
   }
-  if (nano <= DEAREST_NANO) return undefined;
+  if (nano <= DEAR_TOKENS_NANO) return undefined;
   const like = 'for a million tokens looks like a thousand times what is meant';
-  return { like, hint: () => 'prices are in dollars for a million tokens' };
+  return { like, hint: ifSo((dear) => dear / 1_000n) };
 }

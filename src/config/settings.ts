@@ -6,7 +6,7 @@ import { readAlerts } from './alerts.js';
 import { readTraces } from './traces.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
-import { checkKeepAlive, checkSmallLimits } from './small-limits.js';
+import { checkDrain, checkKeepAlive, checkSmallLimits } from './small-limits.js';
 import { checkKept, checkUnreadStore, readStoreUrl } from './store-url.js';
 import type { Configuration } from '../core/configuration.js';
 import { readDuration, readSize } from '../yaml/units.js';
@@ -81,6 +81,8 @@ export function readSettings(
   checkSmallLimits(source, limits);
   const keep_alive_ms = duration('keep_alive', 15_000, 100);
   checkKeepAlive(source, keep_alive_ms);
+  const drain_ms = duration('drain', 30_000, 0);
+  checkDrain(source, drain_ms);
   const store = readStoreUrl(source, gateway.store ?? DEFAULT_STORE, directory);
   return {
     listen: readListen(source, 'listen', address, LISTEN),
@@ -88,7 +90,7 @@ export function readSettings(
     is_public_url_default: url === undefined && !source.invalid_pointers.has('/public_url'),
     store,
     journal: journalFolder(directory, store, gateway.journal),
-    drain_ms: duration('drain', 30_000, 0),
+    drain_ms,
     keep_alive_ms,
     limits,
     requests: readRequests(source, gateway.requests ?? {}),

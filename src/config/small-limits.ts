@@ -50,6 +50,21 @@ export function checkKeepAlive(source: Source, keep_alive_ms: number): void {
   });
 }
 
+/** A shorter drain is most likely one in seconds that is written in milliseconds. */
+const SHORT_DRAIN_MS = 1_000;
+
+/** Warns of a drain that cuts running answers at each restart. */
+export function checkDrain(source: Source, drain_ms: number): void {
+  const isSet = source.has('/drain') && !source.invalid_pointers.has('/drain');
+  if (!isSet || drain_ms === 0 || drain_ms >= SHORT_DRAIN_MS) return;
+  source.fault('/drain', {
+    code: 'small_limit',
+    message: `drain: ${source.word('/drain')} cuts running answers at each restart`,
+    hint: `did you mean "${drain_ms}s"?`,
+    severity: 'warning',
+  });
+}
+
 /** Warns of limits that refuse ordinary calls, as those of another unit do. */
 export function checkSmallLimits(source: Source, limits: Limits): void {
   for (const { key, amount, least, effect, usual } of SMALL) {

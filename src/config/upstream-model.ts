@@ -28,19 +28,21 @@ interface Asked {
 /**
  * Finds an ID that the provider does not know: one with a space, one that is nearly a known one, or
  * one with more or fewer parts than its IDs have. `isAtList` says that the list price is asked for.
+ * Returns whether it is most likely another model than the one that is meant.
  */
 export function checkModel(
   asked: Asked,
   isAtList: boolean,
   listed: ListPrice | undefined,
   modalities: Modalities,
-): void {
+): boolean {
   const isWrong = checkForm(asked) || checkParts(asked, isAtList && !listed, modalities);
-  if (listed && !isWrong) checkOther(asked, listed, isAtList);
+  if (listed && !isWrong) return checkOther(asked, listed, isAtList, modalities);
   // One fault at the model is enough; without one, the price must be.
-  if (isWrong || listed) return;
+  if (isWrong || listed) return false;
   if (isAtList) reportNoListPrice(asked);
   else if (!checkVendor(asked)) checkName(asked);
+  return false;
 }
 
 function modelOf({ entry, id }: Asked): string {
@@ -213,24 +215,44 @@ function reportNoListPrice(asked: Asked): void {
 }
 
 /**
- * Warns of a known model that another one answers for, at its list price or beside an entry of its
- * own, as of a copied upstream.
+ * Warns of a known model that another one answers for, as of a copied upstream: at its own list
+ * price, beside an entry of its own, or at the list price of the known model.
  */
-function checkOther(asked: Asked, listed: ListPrice, isAtList: boolean): void {
+function checkOther(
+  asked: Asked,
+  listed: ListPrice,
+  isAtList: boolean,
+  modalities: Modalities,
+): boolean {
   const { source, pointer, id, read, prices } = asked;
   const { model } = asked.entry;
   const isFirst = pointer.endsWith('/upstreams/0');
-  if (model === undefined || !isFirst || listed.model === id || model === id) return;
+  if (model === undefined || !isFirst || listed.model === id || model === id) return false;
   const maker = read.provider.manifest;
-  const isCopied = isAtList || source.has(`/models${join(model)}`);
-  if (!prices.names(maker, []).exact(id) || !isCopied) return;
+  if (!prices.names(maker, []).exact(id)) return false;
+  const isPriced = isAtList || isPricedAs(asked, modalities);
+  if (!isPriced && !source.has(`/models${join(model)}`)) return false;
   source.fault(`${pointer}/model`, {
     code: 'other_model',
     message: `model: ${quote(model)} answers for ${quote(id)}, which ${maker} has itself`,
     hint: `write model: ${flow(id)}, or leave it if that is meant`,
     severity: 'warning',
   });
+  return true;
 }
+
+/** Whether the price is about the list price of the model that has the ID of the entry. */
+function isPricedAs(
+  { source, price_at, id, read, prices }: Asked,
+  modalities: Modalities,
+): boolean {
+  const own = prices.find({ provider: read.provider, model: id }, modalities);
+  const listed = own && Number(prices.amountOf(own, INPUT));
+  const given = Number(source.text(`${price_at}/${INPUT}`));
+  return listed !== undefined && given > listed / 2 && given < listed * 2;
+}
+
+const INPUT = 'input_per_million';
 
 /** Warns of a model ID that is nearly one that the manifest or the list of prices knows. */
 function checkName(asked: Asked): void {

@@ -139,7 +139,7 @@ function readUpstream(
       ? (entry.price ?? model.price)
       : readPrice(source, own_at, entry.price, modalities);
   const asked = { source, pointer, price_at, id: model.id, entry, read, prices };
-  checkModel(asked, paid === 'list', listed, modalities);
+  const isOther = checkModel(asked, paid === 'list', listed, modalities);
   const undated = listed && wrongDate(target.model);
   if (undated && !source.hides(`${pointer}/model`)) {
     const place = source.has(`${pointer}/model`) ? `${pointer}/model` : pointer;
@@ -157,7 +157,9 @@ function readUpstream(
   };
   const isListed = listed !== undefined || prices.has(provider.manifest);
   const listed_elsewhere = isListed ? undefined : prices.findElsewhere(target.model, modalities);
-  return { pointer, upstream, price_at, listed, listed_elsewhere, read };
+  // The price of a model that is not meant says nothing of that of the entry.
+  const compared = isOther && paid !== 'list' ? undefined : listed;
+  return { pointer, upstream, price_at, listed: compared, listed_elsewhere, read };
 }
 
 /** The changes of a manifest, which its upstreams share unless they have changes of their own. */

@@ -42,16 +42,7 @@ export const deny: Stage = {
 function read(option: unknown): Denied {
   const { words = [], message, ...search } = (option ?? {}) as PartialLoad<NonNullable<DenyOption>>;
   const patterns = patternsOf(search);
-  const regular = words.find(
-    (word) => word !== undefined && /\.[*+]|\\[bdsw]|\[[^\]]+\][?*+{]|\w\*$|^\*\w/.test(word),
-  );
-  if (regular !== undefined) {
-    const found = `its word ${JSON.stringify(regular)} is a pattern, and words are plain text`;
-    const isWildcard = /^\*?[\w ]+\*?$/.test(regular);
-    const right = isWildcard ? ` as '(?i)${patternOf(regular)}'` : '';
-    const part = `words/${words.indexOf(regular)}`;
-    throw new OptionError(`${found}; write it under also${right}`, [], part);
-  }
+  refusePatterns(words);
   const list = new WordList(words.filter((word) => word !== undefined));
   if (patterns.length === 0 && words.length === 0) {
     throw new OptionError('it needs words, patterns or also, such as { words: [project orchid] }');
@@ -64,6 +55,21 @@ function read(option: unknown): Denied {
     },
     message,
   };
+}
+
+const PATTERN = /\.[*+]|\\[bdsw]|\[[^\]]+\][?*+{]|\w\*$|^\*\w/;
+
+/** Throws `OptionError` for words that are patterns, with the patterns to write. */
+function refusePatterns(words: readonly (string | undefined)[]): void {
+  const regular = words.filter((word) => word !== undefined && PATTERN.test(word));
+  const [first] = regular;
+  if (first === undefined) return;
+  const patterns = regular.map((word = '') => {
+    return /^\*?[\w ]+\*?$/.test(word) ? `'(?i)${patternOf(word)}'` : `'${word}'`;
+  });
+  const found = `its word "${first}" is a pattern, and words are plain text`;
+  const part = `words/${words.indexOf(first)}`;
+  throw new OptionError(`${found}; write also: [${patterns.join(', ')}] in its place`, [], part);
 }
 
 /** The regular expression of a word with an asterisk for further letters. */

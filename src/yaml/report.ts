@@ -14,6 +14,11 @@ export class Report {
     return [...this.#faults.values()].some(({ severity }) => severity === 'error');
   }
 
+  /** Whether a hint has a text. */
+  advises(text: string): boolean {
+    return [...this.#faults.values()].some(({ hint }) => hint.includes(text));
+  }
+
   /** The faults so far, in the order of a listing. */
   sorted(first: string): ConfigFault[] {
     return sortFaults([...this.#faults.values()], first);

@@ -132,12 +132,15 @@ describe('the options of the stage deny', () => {
     ['deny: { words: ["--"] }', /^5:\d+ wrong_value .*a letter or a digit/u],
     [
       "deny: { words: [orchid, 'night[ -]?jar'] }",
-      /^5:\d+ stage_option .*"night\[ -\]\?jar" .*under also; $/u,
+      /^5:\d+ stage_option .*"night\[ -\]\?jar" .*also: \['night\[ -\]\?jar'\] in its place; $/u,
     ],
-    ["deny: { words: ['night.*jar'] }", /^5:\d+ stage_option .*"night\.\*jar" .*under also; $/u],
+    [
+      "deny: { words: ['night.*jar', plain, 'n-\\d{4}'] }",
+      /^5:\d+ stage_option .*"night\.\*jar" .*also: \['night\.\*jar', 'n-\\d\{4\}'\]/u,
+    ],
     [
       "deny: { words: [orchid, 'nightjar*'] }",
-      /^5:\d+ stage_option .*"nightjar\*" .*also as '\(\?i\)\\bnightjar\\w\*\\b'/u,
+      /^5:\d+ stage_option .*"nightjar\*" .*also: \['\(\?i\)\\bnightjar\\w\*\\b'/u,
     ],
     ['deny: { words: bad }', /^5:\d+ wrong_type .*write \[bad\]$/u],
     ['deny: { patterns: [cards] }', /^5:\d+ wrong_value .*did you mean "card"\?$/u],
