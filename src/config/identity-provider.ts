@@ -38,8 +38,8 @@ export function readIdentityProvider(
     : readOpenId(source, place, entry, { ...client, scopes });
 }
 
-/** The beginnings of the secrets of two kinds of identity provider. */
-const SECRET_BEGINS = /^(?:GOCSPX-|gho_|ghp_)/;
+/** The beginning of the secrets of the most common identity provider. */
+const SECRET_BEGINS = /^GOCSPX-/;
 
 /** Warns of the secret in the place of the ID, which every browser gets to see. */
 function checkClient(source: Source, place: string, client_id: string): void {

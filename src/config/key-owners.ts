@@ -73,12 +73,13 @@ async function checkBeginning(
   const hasHost = manifest.data.base_url !== undefined && !hasOwnAddress(source, name);
   if (key.length < KEY_CHARACTERS || isUsual || !hasHost) return;
   const owner = await manifests.ownerOfKey(key);
-  if (owner === undefined) return;
+  // The services of one site may share their keys.
+  if (!owner || siteOf(owner.host) === siteOf(hostOf(manifest.data.base_url))) return;
   const variable = variableAt(source, place);
   const value = variable === undefined ? 'its value' : `the value of ${quote(variable)}`;
   source.faultAsWritten(place, {
     code: 'key_of_another',
-    message: `api_key: ${value} begins like a key of ${quote(owner)}`,
+    message: `api_key: ${value} begins like a key of ${quote(owner.name)}`,
     hint: `set it to a key of ${manifestName(manifest.source)}`,
     severity: 'warning',
   });
@@ -113,6 +114,11 @@ async function checkHost({ source, name, provider, manifest, manifests }: Asked)
 
 function hostOf(url = ''): string | undefined {
   return URL.canParse(url) ? new URL(url).host : undefined;
+}
+
+/** The last two labels of a host. */
+function siteOf(host = ''): string {
+  return host.split('.').slice(-2).join('.');
 }
 
 /** The codec of chat, which tells the wires of providers apart. */

@@ -86,13 +86,10 @@ export class Manifests {
     return isOwn ? name : undefined;
   }
 
-  /** The shipped manifest whose keys begin as a key does, with the longest such beginning. */
-  async ownerOfKey(key: string): Promise<string | undefined> {
-    const shipped = (await this.#shipped()).flatMap(({ name, key_prefixes }) => {
-      return key_prefixes.map((prefix) => ({ name, prefix }));
-    });
-    const begun = shipped.filter(({ prefix }) => key.startsWith(prefix));
-    return begun.toSorted((a, b) => b.prefix.length - a.prefix.length)[0]?.name;
+  /** The shipped manifest whose keys begin as a key does. */
+  async ownerOfKey(key: string): Promise<Shipped | undefined> {
+    const begins = (prefix: string): boolean => key.startsWith(prefix);
+    return (await this.#shipped()).find(({ key_prefixes }) => key_prefixes.some(begins));
   }
 
   /** The shipped manifest whose address is at a host, and its codec of chat. */

@@ -14,8 +14,9 @@ export const ENV = {
   WEIGHT: '3',
   PRICE: '0.250',
   OPENAI_API_KEY: 'k',
-  // Keys of no one, with the beginnings of those of two providers.
+  // Keys of no one, with the beginnings of those of providers.
   SK_ANT: 'sk-ant-0123456789abcdef',
+  AIZA: 'AIza0123456789abcdefghijklmnopqrstuvwxy',
   GSK_VALUE: 'gsk_0123456789abcdef01',
   AWS_SECRET: 'a0123456789/0123456789/0123456789/012345',
 };
