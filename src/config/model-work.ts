@@ -97,10 +97,11 @@ export function checkNamedWork(
   upstreams: readonly ReadUpstream[],
 ): void {
   for (const { upstream, listed } of upstreams) {
+    if (listed) continue;
     const model = bareName(upstream.model);
     const own = NAMED.find(({ name }) => name.test(model));
-    if (listed || !own || capabilities.size === 0 || capabilities.has(own.capability)) continue;
     const [first] = capabilities;
+    if (!own || first === undefined || capabilities.has(own.capability)) continue;
     source.fault(`${pointer}/capabilities/0`, {
       code: 'other_work',
       message: `capabilities: ${quote(upstream.model)} ${own.does}, so ${first} fails`,

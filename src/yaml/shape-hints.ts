@@ -219,7 +219,8 @@ export function namedEntry(
   const key = NAMES.find((one) => typeof block[one] === 'string');
   if (key === undefined || (part && isRecord(part['properties']))) return undefined;
   const name = flow(block[key]);
-  const more = others.flatMap((one) => (isRecord(one) ? [flow(one[key])] : []));
+  const names = others.map((one) => (isRecord(one) ? one[key] : undefined));
+  const more = names.filter((one) => typeof one === 'string').map(flow);
   const same = more.length === 0 ? '' : `; the same for ${more.slice(0, 3).join(', ')}`;
   return `write "${name}:" in place of "- ${key}: ${name}", and indent the rest below it${same}`;
 }
