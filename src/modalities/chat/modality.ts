@@ -109,12 +109,13 @@ class PlannedChat implements Work, Countable {
     return this.format.limit ?? this.work.limit;
   }
 
-  async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
-    try {
-      return await this.#send(upstream, context);
-    } catch (error) {
-      throw this.work.names?.ofError(error) ?? error;
-    }
+  send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
+    const answer = this.#send(upstream, context);
+    const { names } = this.work;
+    if (!names) return answer;
+    return answer.catch((error: unknown) => {
+      throw names.ofError(error) ?? error;
+    });
   }
 
   async #send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {

@@ -30,7 +30,8 @@ export function prepareBulk<Row>(
       for (; rows.length - from >= size; from += size) {
         const values = [...shared];
         for (let at = from; at < from + size; at++) bind(values, rows[at]!);
-        const run = statement.run(values);
+        // As arguments: the driver reads the members of a list more slowly.
+        const run = statement.run(...values);
         changes += run.changes;
         inserted?.(Number(run.lastInsertRowid));
       }

@@ -131,8 +131,6 @@ interface Paid {
   freed_nano: bigint;
 }
 
-const NOTHING: Paid = { spent_nano: 0n, freed_nano: 0n };
-
 /** Writes charges and ends their holds, within a transaction of the group commit. */
 export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   readonly #statements: ReturnType<typeof prepareCharges>;
@@ -280,10 +278,12 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
 function sums(charges: readonly Charge[], owner: 'account_id' | 'key_id'): Map<string, Paid> {
   const all = new Map<string, Paid>();
   for (const charge of charges) {
-    const { spent_nano, freed_nano } = all.get(charge[owner]) ?? NOTHING;
-    const { cost_nano, hold_nano = 0n } = charge;
-    const paid = { spent_nano: spent_nano + cost_nano, freed_nano: freed_nano + hold_nano };
-    all.set(charge[owner], paid);
+    const { [owner]: payer, cost_nano, hold_nano = 0n } = charge;
+    const paid = all.get(payer);
+    if (paid) {
+      paid.spent_nano += cost_nano;
+      paid.freed_nano += hold_nano;
+    } else all.set(payer, { spent_nano: cost_nano, freed_nano: hold_nano });
   }
   return all;
 }
