@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { parseEnv } from 'node:util';
+import { noteSlips, readEnvFile } from '../yaml/env-file.js';
 import { readText, tryReadText } from './text-file.js';
 
 const MAX_MB = 1;
@@ -14,5 +14,8 @@ export function environmentOf(config: string, env_file?: string): NodeJS.Process
     env_file === undefined
       ? tryReadText(join(dirname(config), '.env'), MAX_MB)
       : readText(env_file, MAX_MB);
-  return text === undefined ? process.env : { ...parseEnv(text), ...process.env };
+  if (text === undefined) return process.env;
+  const env = { ...readEnvFile(text), ...process.env };
+  noteSlips(env, env_file ?? '.env', text);
+  return env;
 }

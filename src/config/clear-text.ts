@@ -150,7 +150,7 @@ function reportNamed(source: Source, pointer: string, written: string, name: str
 function reportStandIn(source: Source, pointer: string, written: string): void {
   const key = segments(pointer).at(-1) ?? '';
   const [, name] = /^\$\{(\w+)/.exec(written) ?? [];
-  const message = `${key}: what ${quote(written)} stands for is no real one, but a stand-in`;
+  const message = `${key}: ${quote(written)} holds a placeholder, not the real value`;
   const hint = `set ${name ?? 'it'} to the real one, in the environment or in the file .env`;
   source.faultAsWritten(pointer, { code: 'placeholder', message, hint, severity: 'warning' });
 }

@@ -2,9 +2,9 @@ import type { Model } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { checkTexts } from './clear-text.js';
-import { defaultEndpoints } from './endpoints.js';
 import { checkAddresses } from './open-addresses.js';
 import type { ReadFile } from './read-file.js';
+import { capabilityOf, checkRemoved, removedHint } from './removed-endpoints.js';
 import { checkUpstreamOrder } from './upstream-order.js';
 
 /** Warns of settings that are valid, but most likely not meant, and cost money or customers. */
@@ -13,6 +13,7 @@ export function checkLikelyMistakes(source: Source, file: ReadFile): void {
   checkAddresses(source, file);
   checkImageAnswers(source, file);
   if (source.complete) checkReached(source, file);
+  checkRemoved(source, file);
   checkUpstreamOrder(source, file);
   checkSignIns(source, file);
   checkCredit(source, file);
@@ -144,19 +145,4 @@ function checkReached(source: Source, file: ReadFile): void {
 
 function routeTo(capability = ''): string {
   return `route: { capability: ${capability} }`;
-}
-
-/** The hint for a capability whose shipped endpoint the file takes away. */
-function removedHint({ gateway, modalities }: ReadFile, capability?: string): string | undefined {
-  const lost = defaultEndpoints(modalities).find(({ name, stages }) => {
-    const isServing = stages.some((stage) => {
-      return typeof stage === 'object' && capabilityOf(stage['route']) === capability;
-    });
-    return isServing && typeof gateway.endpoints?.[name] === 'string';
-  });
-  return lost && `remove the line "${lost.name}: off", which takes its endpoint away`;
-}
-
-function capabilityOf(option: unknown): unknown {
-  return (option as { capability?: unknown } | null | undefined)?.capability;
 }

@@ -9,7 +9,7 @@ import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { pointer as join, type Source } from '../yaml/source.js';
-import { ModelNames } from './model-names.js';
+import { ModelNames, withoutDate } from './model-names.js';
 import { validate, type PartialLoad } from '../yaml/validate.js';
 import { readPrice } from './prices.js';
 
@@ -108,7 +108,9 @@ export class ListPrices {
     const known = this.#of(provider.manifest);
     if (known) {
       const near = nameHint(model, Object.keys(known.models ?? {}));
-      return near.startsWith('did') ? near : `write the prices, ${EXAMPLE_PRICE}; ${near}`;
+      return near.startsWith('did')
+        ? `${near} Else write the prices, ${EXAMPLE_PRICE}`
+        : `write the prices, ${EXAMPLE_PRICE}; ${near}`;
     }
     return `write the prices, ${EXAMPLE_PRICE}: the list has those of ${this.manifests.join(', ')}`;
   }
@@ -127,11 +129,6 @@ export class ListPrices {
   #of(manifest: string): PartialLoad<PricesFile>[string] {
     return Object.hasOwn(this.data, manifest) ? this.data[manifest] : undefined;
   }
-}
-
-/** Cuts the date of a snapshot, `NAME-2024-08-06` or `NAME-20251001`, and `NAME@default`. */
-function withoutDate(model: string): string {
-  return model.replace(/[-@]20\d{2}-?\d{2}-?\d{2}$|@default$/u, '');
 }
 
 /** The list prices of the gateway's own file, by the manifests that they were read for. */

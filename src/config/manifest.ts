@@ -67,7 +67,7 @@ export class Manifests {
     const word = at === 'key' ? quote(uses) : this.#source.word(pointer);
     const message = `no manifest ${isPath(uses) ? 'stands at' : 'is called'} ${word}`;
     const shown = this.#source.hides(pointer) ? '' : uses;
-    const near = isPath(uses) ? NO_FILE : await manifestHint(shown, at, await this.#names());
+    const near = isPath(uses) ? NO_FILE : await this.#hint(shown, at);
     const hint = isKey(shown) ? MISPLACED_KEY : near;
     this.#source.fault(pointer, { code: 'unknown_manifest', message, hint, at });
     return undefined;
@@ -166,6 +166,20 @@ export class Manifests {
     return operations;
   }
 
+  /** A near name comes first. Most providers without a manifest speak OpenAI's wire format. */
+  async #hint(uses: string, at: 'key' | 'value'): Promise<string> {
+    if (uses.includes('/')) return `did you mean "./${uses}"?`;
+    const names = await this.#names();
+    const same = names.find((name) => name.toLowerCase() === uses.toLowerCase());
+    const near = same ?? (await manifestKnownAs(uses)) ?? nearestWord(uses, names);
+    const isImplied = at === 'key';
+    if (near !== undefined && isImplied && isMissing(this.#source, near))
+      return `rename this entry to ${quote(near)}, as the upstreams call it`;
+    if (near !== undefined) return `did you mean ${isImplied ? `uses: ${near}` : quote(near)}?`;
+    const reach = '"uses: openai-compatible" with a base_url reaches others of that wire';
+    return isImplied ? `say which manifest it uses: ${reach}` : reach;
+  }
+
   async #names(): Promise<string[]> {
     const folders = this.#folders().map((folder) => readdir(folder).catch(() => []));
     const files = (await Promise.all(folders)).flat();
@@ -237,18 +251,15 @@ function checkAuthHeader(source: Source, { auth }: Manifest['data']): void {
 
 const NO_FILE = 'a path is relative to the folder of gateway.yaml';
 
-/** A near name comes first. Most providers without a manifest speak OpenAI's wire format. */
-async function manifestHint(
-  uses: string,
-  at: 'key' | 'value',
-  names: readonly string[],
-): Promise<string> {
-  if (uses.includes('/')) return `did you mean "./${uses}"?`;
-  const same = names.find((name) => name.toLowerCase() === uses.toLowerCase());
-  const near = same ?? (await manifestKnownAs(uses)) ?? nearestWord(uses, names);
-  if (near !== undefined) return `did you mean ${at === 'key' ? `uses: ${near}` : quote(near)}?`;
-  const reach = '"uses: openai-compatible" with a base_url reaches others of that wire';
-  return at === 'key' ? `say which manifest it uses: ${reach}` : reach;
+/** Whether upstreams name a provider that has no entry. */
+function isMissing(source: Source, name: string): boolean {
+  if (source.keys('/providers')?.includes(name) === true) return false;
+  let isNamed = false;
+  source.eachMark((pointer, { text }) => {
+    if (text === name && /^\/models\/[^/]+\/upstreams\/\d+\/provider$/.test(pointer))
+      isNamed = true;
+  });
+  return isNamed;
 }
 
 function isAnswer(value: unknown): value is LocalUpstream['answer'] {

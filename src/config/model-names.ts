@@ -49,10 +49,14 @@ export class ModelNames {
    * The known model that an unknown ID most likely means: the same in other case, with other marks
    * between its parts, with its words in another order, or with one misspelt word. Undefined for an
    * ID that may be of a newer model: models of one family differ by their numbers, as `NAME-5.1`
-   * and `NAME-5.2`.
+   * and `NAME-5.2`. A date at its end stays as it is.
    */
   meant(id: string): string | undefined {
     if (this.#ids.has(id)) return undefined;
+    return this.#nearest(id) ?? this.#snapshot(id);
+  }
+
+  #nearest(id: string): string | undefined {
     const parts = partsOf(id);
     const bare = parts.join('');
     const versioned = `${id}:0`;
@@ -60,6 +64,23 @@ export class ModelNames {
     const found = same ?? this.#known.find((one) => isSlip(parts, one.parts));
     return found?.id ?? this.#turned().get(inOrder(parts));
   }
+
+  /** The known model whose snapshot an ID with a date most likely means, with that date. */
+  #snapshot(id: string): string | undefined {
+    const name = withoutDate(id);
+    if (name === id || this.#ids.has(name)) return undefined;
+    const parts = partsOf(name);
+    const bare = parts.join('');
+    const same = this.#known.find((one) => one.bare === bare);
+    // Lists lack many snapshots, whose names may differ in a short word.
+    const found = same ?? this.#known.find((one) => isSlip(parts, one.parts, DATED_CHARACTERS));
+    return found && found.id + id.slice(name.length);
+  }
+}
+
+/** Cuts the date of a snapshot, `NAME-2024-08-06` or `NAME-20251001`, and `NAME@default`. */
+export function withoutDate(model: string): string {
+  return model.replace(/[-@]20\d{2}-?\d{2}-?\d{2}$|@default$/u, '');
 }
 
 /** The words of an ID by the alphabet, and its numbers as they stand: 4.5 is not 5.4. */
@@ -71,14 +92,19 @@ function inOrder(parts: readonly string[]): string {
 
 /** A shorter word has others like it: `pro` is not `pre`. */
 const WORD_CHARACTERS = 4;
+const DATED_CHARACTERS = 5;
 
 /** Whether two IDs differ in one word without digits, by one typing error. */
-function isSlip(given: readonly string[], known: readonly string[]): boolean {
+function isSlip(
+  given: readonly string[],
+  known: readonly string[],
+  least = WORD_CHARACTERS,
+): boolean {
   if (given.length !== known.length) return false;
   const at = given.findIndex((part, i) => part !== known[i]);
   if (at < 0 || given.some((part, i) => i > at && part !== known[i])) return false;
   const [wrong, right] = [given[at] ?? '', known[at] ?? ''];
-  if (/\d/.test(wrong + right) || right.length < WORD_CHARACTERS) return false;
+  if (/\d/.test(wrong + right) || right.length < least) return false;
   return distance(wrong, right) === 1;
 }
 

@@ -32,7 +32,7 @@ function checkOpen(source: Source, { listen, public_url, trusted_proxies }: Read
   if (isLocal && source.has('/public_url') && !source.hides('/public_url')) {
     source.fault('/public_url', {
       code: 'public_url_local',
-      message: `public_url: ${source.word('/public_url')} is one machine, listen is for others too`,
+      message: 'only this machine can reach the public_url, but listen takes calls of others',
       hint: way,
       severity: 'warning',
     });

@@ -43,30 +43,48 @@ export function readSigner(
     return undefined;
   }
   reportMissing(source, pointer, entry);
-  reportSwapped(source, pointer);
-  reportSecretAsId(source, pointer, entry);
+  if (!reportSwapped(source, pointer, entry)) reportSecretAsId(source, pointer, entry);
   const credentials = readKeys(source, pointer, entry);
   return manifest.sign && { sign: manifest.sign, credentials };
 }
 
-/** Warns of two variables that by their names stand in each other's place. */
-function reportSwapped(source: Source, pointer: string): void {
-  const [id, secret] = NEEDED.map((key) => source.written(`${pointer}/${key}`));
-  if (!/^\$\{\w*SECRET\w*\}$/.test(id ?? '') || !/^\$\{\w*KEY_ID\}$/.test(secret ?? '')) return;
+/**
+ * Warns of an ID and a secret that stand in each other's place, by the names of their variables or
+ * by the forms of their values. Returns whether it does.
+ */
+function reportSwapped(source: Source, pointer: string, entry: Entry): boolean {
+  const [id = '', secret = ''] = NEEDED.map((key) => source.written(`${pointer}/${key}`));
+  const isNamed = /^\$\{\w*SECRET\w*\}$/.test(id) && /^\$\{\w*KEY_ID\}$/.test(secret);
+  const { access_key_id = '', secret_access_key = '' } = entry;
+  const isTurned = isSecret(access_key_id) && isId(secret_access_key);
+  // Variables whose values are swapped too are misnamed, and right.
+  if (!isTurned && (!isNamed || isId(access_key_id))) return false;
+  const [one, other] = [id, secret].map((written) => /^\$\{(\w+)/.exec(written)?.[1]);
+  const isOfSecret = /SECRET/i.test(id) && !/SECRET/i.test(secret);
+  const isValue = one !== undefined && other !== undefined && !isOfSecret;
   source.faultAsWritten(`${pointer}/access_key_id`, {
     code: 'bad_credentials',
-    message: 'access_key_id has the variable of the secret, and secret_access_key that of the ID',
-    hint: 'swap the two',
+    message: isNamed
+      ? 'access_key_id has the variable of the secret, and secret_access_key that of the ID'
+      : 'access_key_id has the form of the secret, and secret_access_key that of its ID',
+    hint: isValue ? `swap the values of ${one} and ${other} where they are set` : 'swap the two',
     severity: 'warning',
   });
+  return true;
 }
 
 /** The ID of a key is 20 capital letters and digits; its secret is twice as long. */
-const SECRET_CHARACTERS = 40;
+function isId(value: string): boolean {
+  return /^[A-Z0-9]{20}$/.test(value);
+}
+
+function isSecret(value: string): boolean {
+  return value.length === 40 && /[a-z]/.test(value);
+}
 
 /** Warns of a secret in the place of its ID. Nothing of it is shown. */
 function reportSecretAsId(source: Source, pointer: string, { access_key_id = '' }: Entry): void {
-  if (access_key_id.length !== SECRET_CHARACTERS || !/[a-z]/.test(access_key_id)) return;
+  if (!isSecret(access_key_id)) return;
   source.faultAsWritten(`${pointer}/access_key_id`, {
     code: 'bad_credentials',
     message: 'access_key_id has the form of the secret, and not of its ID',

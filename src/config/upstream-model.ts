@@ -191,10 +191,10 @@ function reportNoListPrice(asked: Asked): void {
   const model = modelOf(asked);
   const place = `${pointer}/model`;
   const names = prices.names(provider.manifest, []);
-  const isOpen = source.has(place) && !source.hides(place);
-  const last = names.exact(model.slice(model.lastIndexOf('/') + 1));
-  const meant = isOpen ? (names.meant(model) ?? last) : undefined;
-  const owner = source.has(place) ? undefined : prices.ownerOf(model);
+  const isOwn = source.has(place);
+  const last = isOwn ? names.exact(model.slice(model.lastIndexOf('/') + 1)) : undefined;
+  const meant = source.hides(place) ? undefined : (names.meant(model) ?? last);
+  const owner = isOwn ? undefined : prices.ownerOf(model);
   const isForeign = owner !== undefined && !prices.sells(provider.manifest, owner);
   if (isForeign && names.first !== undefined) {
     const message = `there is no list price of ${quote(model)} at ${provider.manifest}`;
@@ -207,10 +207,11 @@ function reportNoListPrice(asked: Asked): void {
   const own = other
     ? `write the prices: elsewhere this model costs ${other}`
     : prices.hint({ provider, model });
-  source.fault(meant === undefined ? price_at : place, {
+  const near = isOwn ? `did you mean ${quote(meant ?? '')}?` : `add model: ${flow(meant)}`;
+  source.fault(meant === undefined ? price_at : isOwn ? place : pointer, {
     code: 'unknown_list_price',
     message: `there is no list price of ${quote(model)} at ${provider.manifest}`,
-    hint: meant === undefined ? own : `did you mean ${quote(meant)}?`,
+    hint: meant === undefined ? own : near,
   });
 }
 

@@ -101,7 +101,7 @@ export function nearestWord(word: string, candidates: readonly string[]): string
 }
 
 /** Words that many variables have in their names: the kind of the value, not its owner. */
-const SHARED_WORDS = ['api', 'key', 'token', 'secret', 'password', 'access', 'id', 'url', 'base'];
+const SHARED_WORDS = 'api key apikey token secret password access id url base'.split(' ');
 
 /**
  * The nearest variable of the same owner: `ACME_KEY` finds `ACME_API_KEY`, and never `LAB_API_KEY`,
@@ -114,7 +114,8 @@ export function nearestVariable(name: string, variables: readonly string[]): str
     // Short names that differ in one letter may well be two owners.
     return distance(owner, other) <= Math.floor(Math.max(owner.length, other.length) / 5);
   };
-  return nearestWord(name, variables.filter(isOwn));
+  const same = variables.find((variable) => plain(variable) === plain(name));
+  return same ?? nearestWord(name, variables.filter(isOwn));
 }
 
 /** `acme` of `ACME_API_KEY`. A short first part is an owner, however much it is like `API`. */

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { nearestVariable } from './did-you-mean.js';
+import { envSlip } from './env-file.js';
 import { quote, type FaultDetails } from './source.js';
 
 /** Where `${NAME}` and `${file:path}` get their values. */
@@ -69,11 +70,10 @@ function fromEnvironment(
   // As in a shell, the default also replaces an empty variable.
   if (default_value !== undefined) return value || default_value;
   if (value !== undefined) return value;
-  const near = nearestVariable(name, Object.keys(env));
   return failed(fault, {
     code: 'unset_variable',
     message: `the environment variable ${quote(name)} is not set`,
-    hint: near ? `did you mean ${quote(near)}?` : unsetHint(name),
+    hint: envSlip(env, name) ?? unsetHint(name, env),
   });
 }
 
@@ -94,7 +94,9 @@ function withoutSecret(body: string): string {
 }
 
 /** Suggests a default, except for a secret: everybody who reads the file would see it. */
-function unsetHint(name: string): string {
+function unsetHint(name: string, env: NodeJS.ProcessEnv): string {
+  const near = nearestVariable(name, Object.keys(env));
+  if (near !== undefined) return `did you mean ${quote(near)}, which is set?`;
   if (SECRET.test(name)) {
     return `set it, or write it into the file .env beside this one: ${name}=VALUE`;
   }

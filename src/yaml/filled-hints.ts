@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/is-record.js';
 import { pricesHere } from './foreign-prices.js';
-import { meantDuration } from './meant-values.js';
+import { meantDuration, meantSize } from './meant-values.js';
 import { flow } from './schema-walk.js';
 import { pointer as join, type Source } from './source.js';
 
@@ -14,8 +14,8 @@ export interface Written {
 }
 
 /**
- * Puts the value of a key into the places of a hint: `VALUE`, `DURATION`, `UPSTREAM` and `PRICES`.
- * Undefined where the value does not fit into the hint.
+ * Puts the value of a key into the places of a hint: `VALUE`, `DURATION`, `SIZE`, `UPSTREAM` and
+ * `PRICES`. Undefined where the value does not fit into the hint.
  */
 export function filled(hint: string, written: Written): string | undefined {
   const isHidden = written.source.hidesWithin(written.at + join(written.key));
@@ -29,7 +29,8 @@ export function filled(hint: string, written: Written): string | undefined {
     .replace('POST VALUE', () => `${methodOf(written)} ${value.replaceAll("'", '')}`)
     .replace('LABEL', () => /^https?:\/\/([\w-]+)\./.exec(value)?.[1] ?? 'NAME')
     .replace('VALUE', () => value)
-    .replace('DURATION', () => durationOf(value) ?? '60s');
+    .replace('DURATION', () => durationOf(value) ?? '60s')
+    .replace('SIZE', () => meantSize(value.replaceAll("'", ''), 'b') ?? '20mb');
 }
 
 /** The price of a million input tokens where it is written as a ratio: one of 1 is 2 dollars. */

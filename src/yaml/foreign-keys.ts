@@ -212,6 +212,7 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>>
   ProviderEntry: PROVIDER,
   ModelEntry: MODEL,
   UpstreamEntry: UPSTREAM,
+  'UpstreamEntry of a provider': { ...UPSTREAM, name: { text: 'write model: VALUE' } },
   PriceEntry: PRICE,
   'PriceEntry of video': {
     ...PRICE,
@@ -239,6 +240,7 @@ const IN_BLOCKS: Readonly<Record<string, Readonly<Record<string, ForeignHint>>>>
   },
   LimitsBlock: {
     ...RATES,
+    client_max_body_size: { text: 'write body: SIZE' },
     max_tokens: 'each model has it, at models.NAME.limits; default_max_tokens is for all of them',
   },
   LogBlock: {

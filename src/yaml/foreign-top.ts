@@ -31,6 +31,7 @@ export const TOP: Readonly<Record<string, ForeignHint>> = {
   bind: 'write listen: 127.0.0.1:8080',
   address: 'write listen: 127.0.0.1:8080',
   server: 'write listen: 127.0.0.1:8080',
+  client_max_body_size: { text: 'write limits: { body: SIZE }' },
   database: 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE',
   db: 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE',
   storage: 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE',

@@ -61,9 +61,14 @@ function elsewhere(home: string, key: string, at: string, source: Source): strin
   return `it belongs elsewhere: ${home.replace('NAME', own)}`;
 }
 
-/** The title of the block; that of a price also names the work, where units are alike. */
+/**
+ * The title of the block; that of a price also names the work, where units are alike, and that of
+ * an upstream says whether its provider is named, so that another name can only be its model's.
+ */
 function titleOf({ parentSchema, instancePath }: ErrorObject, source: Source): string {
   const title = String(parentSchema?.['title']);
+  const isNamed = source.has(`${instancePath}/provider`) && !source.has(`${instancePath}/model`);
+  if (title === 'UpstreamEntry' && isNamed) return `${title} of a provider`;
   if (title !== 'PriceEntry') return title;
   const capabilities = source.valueAt(join(...segments(instancePath).slice(0, 2), 'capabilities'));
   const listed: unknown[] = Array.isArray(capabilities) ? capabilities : [];

@@ -158,6 +158,19 @@ describe('tollgate check', () => {
     await rm(join(place.folder, '.env'));
   });
 
+  it('names the line of .env that sets no variable, without its value', async () => {
+    const yaml = SIMULATED.replace('owners:', 'public_url: "${OWN_URL}"\nowners:');
+    const lines = `# of staging\nOWN_URL: ${SECRET}\n`;
+    for (const [name, ...args] of [['.env'], ['other.env', '--env-file', 'other.env']] as const) {
+      await writeFile(join(place.folder, name), lines);
+      const { status, stdout } = await check(yaml, 'gateway.yaml', ...args);
+      expect(status).to.equal(1);
+      expect(stdout).to.include(`; line 2 of ${name} has a colon in place of "="`);
+      expect(stdout).not.to.include(SECRET);
+      await rm(join(place.folder, name));
+    }
+  });
+
   // Node 20 reads --env-file itself, wherever it stands, unless "--" stands before it.
   it('names a missing --env-file in one sentence, where Node leaves the option to it', () => {
     const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));

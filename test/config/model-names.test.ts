@@ -17,6 +17,9 @@ describe('ModelNames', () => {
     ['claude-haiku-4.5', 'claude-haiku-4-5'],
     ['claude-4.5-haiku', 'claude-haiku-4-5'],
     ['gpt_5.1_codx', 'gpt-5.1-codex'],
+    ['claude-haiku-4.5-20251001', 'claude-haiku-4-5-20251001'],
+    ['claude-hiaku-4-5@20251001', 'claude-haiku-4-5@20251001'],
+    ['gpt-5.1-codx-2025-11-13', 'gpt-5.1-codex-2025-11-13'],
   ] as const) {
     it(`finds ${right} for ${id}`, () => {
       expect(KNOWN.meant(id)).to.equal(right);
@@ -32,6 +35,10 @@ describe('ModelNames', () => {
       'gpt-4o-tiny',
       'claude-opus-4-5',
       'claude-5-4-haiku',
+      'gpt-4o-2024-08-06',
+      'gpt-5.2-2025-12-11',
+      'gpt-4o-mink-2024-07-18',
+      'claude-opus-4-5-20251101',
     ]) {
       expect(KNOWN.meant(id), id).to.equal(undefined);
     }

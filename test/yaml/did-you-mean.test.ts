@@ -50,7 +50,7 @@ describe('nearestVariable', () => {
   const SET = ['GEMINI_API_KEY', 'ZAI_API_KEY', 'OPENAI_API_KEY', 'BASE_URL', 'DB_PASSWORD'];
 
   it('names no variable of another provider', () => {
-    for (const name of ['ANTHROPIC_API_KEY', 'XAI_API_KEY', 'API_KEY']) {
+    for (const name of ['ANTHROPIC_API_KEY', 'XAI_API_KEY', 'XAI_APIKEY', 'API_KEY', 'APIKEY']) {
       expect(nearestVariable(name, SET), name).to.equal(undefined);
     }
   });
@@ -61,6 +61,9 @@ describe('nearestVariable', () => {
       ['OPEANI_API_KEY', 'OPENAI_API_KEY'],
       ['BASE_ULR', 'BASE_URL'],
       ['DB_PASWORD', 'DB_PASSWORD'],
+      ['GEMINI_APIKEY', 'GEMINI_API_KEY'],
+      ['GEMINIAPI_KEY', 'GEMINI_API_KEY'],
+      ['OPNAI_API_KEYS', 'OPENAI_API_KEY'],
     ] as const) {
       expect(nearestVariable(name, SET), name).to.equal(right);
     }
