@@ -58,10 +58,12 @@ function checkHost(source: Source, place: string, url: string, usual: unknown): 
   const [, own] = /^https?:\/\/([\w.-]+)/.exec(typeof usual === 'string' ? usual : '') ?? [];
   const { hostname } = new URL(url);
   if (own === undefined || hostname === own) return false;
-  if (/^(?:platform|console|www|chat|dashboard|app|docs|studio)\./.test(hostname)) {
-    const [site, api] = [hostname, own].map((host) => host.split('.').slice(-2).join('.'));
-    if (site === api) reportPage(source, place, hostname, String(usual));
-    return site === api;
+  if (/^(?:platform|console|www|chat|dashboard|app|docs|(?:ai)?studio)\./.test(hostname)) {
+    const [site = '', api = ''] = [hostname, own].map((host) => host.split('.').at(-2));
+    // An API may have a longer name than its pages, such as ACMEAPIS beside ACME.
+    const isSame = api.startsWith(site);
+    if (isSame) reportPage(source, place, hostname, String(usual));
+    return isSame;
   }
   if (lastLabel(own) !== lastLabel(hostname)) return false;
   // Regions and machines differ by their numbers.
@@ -128,9 +130,21 @@ function checkPath(source: Source, place: string, url: string, { pathname, data 
   } else if (lacksVersion(url, pathname, data.base_url)) {
     message = `base_url: the path ${quote(usual)} is missing, which the manifest's own address has`;
     right = url.replace(pathname, `${usual}${pathname}`);
+  } else if (isPartOf(url, data.base_url)) {
+    message = `base_url: ${quote(pathname)} is only a part of the path that the manifest has`;
+    right = String(data.base_url);
   } else return;
   const hint = `did you mean "${right}"?`;
   source.fault(place, { code: 'base_url_path', message, hint, severity: 'warning' });
+}
+
+/** Whether the path lacks parts of that of the manifest's address at the same host. */
+function isPartOf(url: string, usual: unknown): boolean {
+  if (typeof usual !== 'string' || !URL.canParse(usual)) return false;
+  const [given, whole] = [new URL(url), new URL(usual)];
+  const [parts, all] = [given, whole].map(({ pathname }) => pathname.split('/').filter(Boolean));
+  if (given.host !== whole.host || !parts || !all || parts.length >= all.length) return false;
+  return parts.every((part, at) => all.indexOf(part) >= at);
 }
 
 /** Whether the version is missing that the manifest's address of the same site begins with. */

@@ -190,11 +190,19 @@ function readVideoLimits(limits: NonNullable<Entry['limits']>): VideoLimits | un
   return Object.values(video).some((limit) => limit !== undefined) ? video : undefined;
 }
 
+/** Unix seconds of the year 5138. The milliseconds of any day after 1973 are more. */
+const MAX_CREATED = 100_000_000_000;
+
 function readCreated(
   source: Source,
   pointer: string,
   created: string | number | undefined,
 ): number | undefined {
+  if (typeof created === 'number' && created > MAX_CREATED) {
+    const message = 'created: these are milliseconds, and seconds are wanted';
+    const hint = `write ${Math.floor(created / 1_000)}`;
+    source.fault(pointer, { code: 'wrong_value', message, hint });
+  }
   if (typeof created !== 'string') return created;
   const date = new Date(created);
   // `Date` silently turns the 30th of February into a day of March.

@@ -91,6 +91,8 @@ export function structureHint(
   }
   if (!isRecord(data)) return undefined;
   if (wants(part, 'array')) return blockInList(data, part, schema, isFlow);
+  if (wants(part, 'string') && isRecord(data['valueFrom']))
+    return "write '${NAME}', and let Kubernetes set that variable of the container";
   if (wants(part, 'string') && typeof data['port'] === 'number') return addressOf(data);
   return wants(part, 'boolean') ? blockInBoolean(data) : undefined;
 }

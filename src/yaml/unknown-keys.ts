@@ -23,7 +23,15 @@ export function unknownKey(
   };
 }
 
+/** Spaces that look like others or have no width, and marks of a file's beginning. */
+const UNSEEN = /[\u00A0\u00AD\u200B-\u200F\u202F\u2060\uFEFF]/;
+
 function keyHint(error: ErrorObject, key: string, source: Source, schema: unknown): string {
+  const [unseen] = UNSEEN.exec(key) ?? [];
+  if (unseen !== undefined) {
+    const code = unseen.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return `it has an invisible character, U+${code}: delete the key, and type it anew`;
+  }
   const written = writtenHint(error, key, schema);
   if (written !== undefined) return written;
   const entry = entryHint(error, key, schema);

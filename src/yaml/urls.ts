@@ -65,6 +65,8 @@ function meantUrl(text: string, usual: string): string | undefined {
   const [, port] = /^https?:\/\/[^/]*:(\d+)(?:\/|$)/i.exec(text) ?? [];
   if (Number(port) > 65_535) return 'a port is a number up to 65535';
   if (/\s/.test(text)) return `remove the space: ${text.replaceAll(/\s/g, '')}`;
+  const [, quoted = ''] = /^[“„‘'"](.+)[“”‘’'"]$/.exec(text) ?? [];
+  if (URL.canParse(quoted)) return `write ${quoted}`;
   if (/[<>]/.test(text)) return 'put the real host in the place of <...>';
   const [, scheme, rest] = /^([a-z]+):?\/{1,3}(?=[^/])(.+)$/i.exec(text) ?? [];
   const right = scheme === undefined ? undefined : nearestWord(scheme, SCHEMES);
