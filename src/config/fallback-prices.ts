@@ -21,12 +21,15 @@ export function checkFallbacks(
     const { pointer, listed = payer.listed_elsewhere } = payer;
     if (!listed) continue;
     const list = new Map(tokenPrices(listed.price));
-    const loss = tokenPrices(price).find(([unit, nano]) => {
-      return nano > 0n && isFar(nano, list.get(unit)) && payers.some(isNear(unit, nano));
+    const losses = tokenPrices(price).flatMap(([unit, nano]) => {
+      const list_nano = list.get(unit) ?? 0n;
+      const isLoss = nano > 0n && isFar(nano, list_nano) && payers.some(isNear(unit, nano));
+      return isLoss ? [{ unit, nano, list_nano }] : [];
     });
+    const loss = largestLoss(losses);
     if (!loss) continue;
-    const [unit, nano] = loss;
-    const cost = formatDollars(list.get(unit) ?? 0n);
+    const { unit, nano, list_nano } = loss;
+    const cost = formatDollars(list_nano);
     const paid = formatDollars(nano);
     const own = payer.listed ? 'price: list' : `a price such as ${unit}: ${cost}`;
     source.fault(pointer, {
@@ -72,8 +75,16 @@ function costs(source: Source, { listed, upstream, read }: ReadUpstream): boolea
   return isTheirs && hasKey && !upstream.model.endsWith('free');
 }
 
-function isFar(nano: bigint, list_nano: bigint | undefined): boolean {
-  return Number(list_nano ?? 0n) > FAR * Number(nano);
+/** The class of tokens that loses the most dollars. */
+export function largestLoss<Loss extends { nano: bigint; list_nano: bigint }>(
+  losses: readonly Loss[],
+): Loss | undefined {
+  const lost = ({ nano, list_nano }: Loss): number => Number(list_nano - nano);
+  return losses.toSorted((a, b) => lost(b) - lost(a))[0];
+}
+
+function isFar(nano: bigint, list_nano: bigint): boolean {
+  return Number(list_nano) > FAR * Number(nano);
 }
 
 type Unit = ReturnType<typeof tokenPrices>[number][0];

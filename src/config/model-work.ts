@@ -134,7 +134,8 @@ export function checkHearing(
 }
 
 /** Families of models that only read text, whoever serves them. */
-const READS_TEXT = /^(?:gpt-oss|gpt-3\.5|o[13]-mini|codestral|llama-?3\.[13]|command-r)/;
+const READS_TEXT =
+  /^(?:gpt-oss|gpt-3\.5|o[13]-mini|codestral|llama-?3\.[13]|command-r|deepseek-(?:[cr]|v3))/;
 
 function readsTextAlone({ upstream: { model }, read }: ReadUpstream): boolean {
   if (READS_TEXT.test(bareName(model))) return true;

@@ -2,11 +2,15 @@ import { tokenPrices } from '../billing/price-shape.js';
 import type { Price } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { largestLoss } from './fallback-prices.js';
 import { checkMagnitude } from './price-magnitude.js';
 import type { ReadUpstream } from './upstreams.js';
 
 /** How far a price may be from the list before it looks like a slip. */
 const FAR = 3;
+
+/** How far the shares of a deliberate discount may be from each other, by rounding. */
+const SAME_SHARE = 1.05;
 
 /** A price of one unit that is far from the list. */
 interface Far {
@@ -35,6 +39,7 @@ export function checkOffList(
   payers: readonly ReadUpstream[],
 ): void {
   const groups = new Map<string, Far[]>();
+  const isLow = isAllLow(price, payers);
   for (const [unit, nano] of amountsOf(price)) {
     const place = pointer + join(unit);
     // A price that could not be read counts as 0, and has a fault of its own.
@@ -45,11 +50,12 @@ export function checkOffList(
     const isTurned = nearest !== undefined && isSwapped(price, nearest.listed.price);
     const isHalf = isTurned && (unit === 'input_per_million' || unit === 'output_per_million');
     const isBatch = nearest?.ratio === 0.5 && isHalfOf(price, nearest.listed.price);
-    if (!nearest || (!isFar(nearest.ratio) && !isHalf && !isBatch)) continue;
+    if (!nearest || (!isFar(nearest.ratio) && !isHalf && !isBatch && !isLow)) continue;
     // Above the list, but far below other input: most likely it is sold with the same profit.
     const isSaved = unit === CACHED && nearest.ratio > 1 && nano * 2n <= price[INPUT];
     if (isSaved) continue;
-    const like = isTurned ? SWAPPED : isBatch ? BATCH : asIf(unit, nearest.ratio);
+    const slip = isBatch ? BATCH : asIf(unit, nearest.ratio);
+    const like = isTurned ? SWAPPED : isLow ? LOSS : slip;
     const { list_nano, ratio, payer, listed } = nearest;
     const far: Far = { ...listed, unit, place, nano, list_nano, ratio, like, payer };
     const key = `${like || inWords(ratio)} ${far.model}`;
@@ -77,7 +83,8 @@ function report(source: Source, [first, ...others]: readonly Far[], isZero: bool
   const all = [first, ...others];
   const units = all.map(({ unit }) => unit).join(' and ');
   const lists = all.map(({ list_nano }) => formatDollars(list_nano));
-  const ratios = [...new Set(all.map(({ ratio }) => inWords(ratio)))].join(' and ');
+  const shares = [...new Set(all.map(({ ratio }) => inWords(ratio)))].join(' and ');
+  const ratios = first.like === LOSS ? 'at most half of' : shares;
   const list = `the list ${others.length > 0 ? 'prices' : 'price'} of ${quote(first.model)}`;
   const verb = others.length > 0 ? `${units} are` : `${units}: ${source.word(first.place)} is`;
   const message = `${verb} ${ratios} ${list}, ${lists.join(' and ')}${first.like}`;
@@ -90,7 +97,7 @@ function report(source: Source, [first, ...others]: readonly Far[], isZero: bool
 
 /** Warns of an upstream that costs more than is charged. */
 function reportLoss(source: Source, all: readonly Far[]): void {
-  const loss = all.find(({ ratio }) => ratio < 1);
+  const loss = largestLoss(all.filter(({ ratio }) => ratio < 1));
   if (!loss) return;
   const { unit, model, nano, list_nano, payer } = loss;
   const charged = `this model charges ${formatDollars(nano)}`;
@@ -130,6 +137,7 @@ function farness(ratio: number): number {
 
 const SWAPPED = ', as if input and output were swapped';
 const BATCH = ', as if calls went in batches';
+const LOSS = ', so each call is a loss';
 const CACHED = 'cached_input_per_million';
 const INPUT = 'input_nano_per_million';
 
@@ -138,6 +146,23 @@ function isHalfOf(price: Price, list: Price): boolean {
   const listed = new Map(tokenPrices(list));
   const own = tokenPrices(price);
   return own.length > 1 && own.every(([unit, nano]) => nano * 2n === listed.get(unit));
+}
+
+/**
+ * Whether all that a price has is half of the list or less, and each by another share. One share of
+ * all is a discount that the operator gives, and what looks like a slip is told as that.
+ */
+function isAllLow(price: Price, payers: readonly ReadUpstream[]): boolean {
+  if (payers[0]?.listed === undefined) return false;
+  const compared = [...amountsOf(price)].flatMap(([unit, nano]) => {
+    const ratio = nearestOf(unit, nano, payers)?.ratio;
+    return ratio === undefined ? [] : [{ unit, ratio }];
+  });
+  const ratios = compared.map(({ ratio }) => ratio);
+  const isLow = compared.every(({ unit, ratio }) => {
+    return ratio > 0 && ratio <= 0.5 && asIf(unit, ratio) === '';
+  });
+  return ratios.length > 1 && isLow && Math.max(...ratios) > Math.min(...ratios) * SAME_SHARE;
 }
 
 function isSwapped(price: Price, list: Price): boolean {

@@ -11,6 +11,7 @@ import type { Manifest, ReadProvider } from './adapter.js';
 import { hasOwnAddress } from './base-url.js';
 import { foreignModel } from './foreign-models.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
+import { isOtherVersion } from './model-names.js';
 
 /** An upstream, as far as its model is looked at. */
 interface Asked {
@@ -37,9 +38,10 @@ export function checkModel(
   modalities: Modalities,
 ): boolean {
   const isWrong = checkForm(asked) || checkParts(asked, isAtList && !listed, modalities);
-  if (listed && !isWrong) return checkOther(asked, listed, isAtList, modalities);
   // One fault at the model is enough; without one, the price must be.
-  if (isWrong || listed) return false;
+  if (isWrong) return false;
+  if ((listed || !isAtList) && checkOther(asked, listed, isAtList, modalities)) return true;
+  if (listed) return false;
   if (isAtList) reportNoListPrice(asked);
   else if (!checkVendor(asked)) checkName(asked);
   return false;
@@ -217,21 +219,24 @@ function reportNoListPrice(asked: Asked): void {
 
 /**
  * Warns of a known model that another one answers for, as of a copied upstream: at its own list
- * price, beside an entry of its own, or at the list price of the known model.
+ * price, beside an entry of its own, or at the list price of the known model. One that no list has
+ * is told by its numbers.
  */
 function checkOther(
   asked: Asked,
-  listed: ListPrice,
+  listed: ListPrice | undefined,
   isAtList: boolean,
   modalities: Modalities,
 ): boolean {
   const { source, pointer, id, read, prices } = asked;
   const { model } = asked.entry;
   const isFirst = pointer.endsWith('/upstreams/0');
-  if (model === undefined || !isFirst || listed.model === id || model === id) return false;
+  if (model === undefined || !isFirst || listed?.model === id || model === id) return false;
+  if (!listed && (isElsewhere(source, read) || !isOtherVersion(model, id))) return false;
   const maker = read.provider.manifest;
-  if (!prices.names(maker, []).exact(id)) return false;
-  const isPriced = isAtList || isPricedAs(asked, modalities);
+  const meant = prices.find({ provider: read.provider, model: id }, modalities);
+  if (meant?.model !== id) return false;
+  const isPriced = isAtList || isPricedAs(asked, meant);
   if (!isPriced && !source.has(`/models${join(model)}`)) return false;
   source.fault(`${pointer}/model`, {
     code: 'other_model',
@@ -243,14 +248,10 @@ function checkOther(
 }
 
 /** Whether the price is about the list price of the model that has the ID of the entry. */
-function isPricedAs(
-  { source, price_at, id, read, prices }: Asked,
-  modalities: Modalities,
-): boolean {
-  const own = prices.find({ provider: read.provider, model: id }, modalities);
-  const listed = own && Number(prices.amountOf(own, INPUT));
+function isPricedAs({ source, price_at, prices }: Asked, meant: ListPrice): boolean {
+  const listed = Number(prices.amountOf(meant, INPUT));
   const given = Number(source.text(`${price_at}/${INPUT}`));
-  return listed !== undefined && given > listed / 2 && given < listed * 2;
+  return given > listed / 2 && given < listed * 2;
 }
 
 const INPUT = 'input_per_million';

@@ -72,13 +72,24 @@ function reportLone(
     weights[index] !== undefined && weights[index - 1] === undefined;
   if (isLone(at - 2)) return;
   const between = [at + 1, at - 1].find((one) => weights[2 * one - at] !== undefined);
-  const message = 'weight: this weight has no effect: no upstream next to it has one';
-  const nameAt = (index: number): string => source.word(`${list}${join(index)}/provider`);
-  const neighbour = nameAt(source.has(`${list}${join(at + 1)}`) ? at + 1 : at - 1);
-  const hint =
-    between === undefined
-      ? `give its neighbour, the upstream of ${neighbour}, a weight too, or remove this one`
-      : `give the upstream of ${nameAt(between)} between two a weight too`;
-  const pointer = `${list}${join(at)}/weight`;
-  source.fault(pointer, { code: 'lone_weight', message, hint, severity: 'warning' });
+  const report = (reason: string, hint: string): void => {
+    const message = `weight: this weight has no effect: ${reason}`;
+    const pointer = `${list}${join(at)}/weight`;
+    source.fault(pointer, { code: 'lone_weight', message, hint, severity: 'warning' });
+  };
+  if (between !== undefined) {
+    const { line } = source.place(`${list}${join(between)}`);
+    const which = `the upstream without a weight (line ${line})`;
+    report(
+      `the upstream ${between > at ? 'after' : 'before'} it has none`,
+      `move ${which} below the others, or give it a weight too`,
+    );
+    return;
+  }
+  const next = source.has(`${list}${join(at + 1)}`) ? at + 1 : at - 1;
+  const neighbour = source.word(`${list}${join(next)}/provider`);
+  report(
+    'no upstream next to it has one',
+    `give its neighbour, the upstream of ${neighbour}, a weight too, or remove this one`,
+  );
 }
