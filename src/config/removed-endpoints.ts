@@ -16,7 +16,9 @@ export function checkRemoved(source: Source, file: ReadFile): void {
   const reported = new Set<unknown>();
   for (const one of removed) {
     const work = workOf(one);
-    const served = [...models.values()].filter((model) => model.capabilities.has(work as never));
+    const served = [...models.values()].filter(({ capabilities }) => {
+      return [...capabilities].some((one) => one === work);
+    });
     const left = endpoints.filter((entry) => routesTo(entry, work));
     const isOnlyCopies = left.every((entry) => {
       const isShipped = shipped.has(`${entry.name} ${entry.method} ${entry.path}`);

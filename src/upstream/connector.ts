@@ -9,8 +9,8 @@ const MAX_SESSIONS = 100;
 
 /**
  * Connects as undici does, but packets of all its sockets arrive in one memory, from which each is
- * copied. Otherwise Node.js takes 64 KiB for each packet and gives most of it back, which was 7 %
- * of the CPU of a streamed event. A TLS session is resumed at the next connection to its host.
+ * copied. Otherwise Node.js takes 64 KiB for each packet and gives most of it back. A TLS session
+ * is resumed at the next connection to its host.
  */
 export function connectorOf(options: buildConnector.BuildOptions): buildConnector.connector {
   const arriving = Buffer.allocUnsafeSlow(PACKET_BYTES);
