@@ -11,15 +11,20 @@ const NAME_COLUMNS = [
   { name: 'upstream_model', type: 'text' },
 ] as const satisfies readonly RequestColumn[];
 
+/** The columns in which the records of answers to one kind of call are often equal too. */
+const KIND_COLUMNS = [
+  { name: 'status', type: 'integer' },
+  { name: 'streamed', type: 'boolean' },
+  { name: 'cached_tokens', type: 'bigint' },
+  { name: 'reasoning_tokens', type: 'bigint' },
+  { name: 'flags', type: 'integer' },
+] as const satisfies readonly RequestColumn[];
+
 const OWN_COLUMNS = [
   { name: 'id', type: 'text' },
   { name: 'time_ms', type: 'bigint' },
-  { name: 'status', type: 'integer' },
-  { name: 'streamed', type: 'boolean' },
   { name: 'prompt_tokens', type: 'bigint' },
   { name: 'completion_tokens', type: 'bigint' },
-  { name: 'cached_tokens', type: 'bigint' },
-  { name: 'reasoning_tokens', type: 'bigint' },
   { name: 'auth_ms', type: 'double precision' },
   { name: 'read_ms', type: 'double precision' },
   { name: 'hold_ms', type: 'double precision' },
@@ -27,7 +32,6 @@ const OWN_COLUMNS = [
   { name: 'took_ms', type: 'double precision' },
   { name: 'own_ms', type: 'double precision' },
   { name: 'cost_nano', type: 'nano' },
-  { name: 'flags', type: 'integer' },
 ] as const satisfies readonly RequestColumn[];
 
 /** Columns that are empty in most records. Leaving them out saves a tenth of the insert's time. */
@@ -45,7 +49,12 @@ const RARE_COLUMNS = [
  * The columns of a record. SQLite and PostgreSQL build their inserts from this table, and every
  * reader its record. A new column needs a migration, a line here and a field of `RequestRecord`.
  */
-export const REQUEST_COLUMNS = [...NAME_COLUMNS, ...OWN_COLUMNS, ...RARE_COLUMNS] as const;
+export const REQUEST_COLUMNS = [
+  ...NAME_COLUMNS,
+  ...KIND_COLUMNS,
+  ...OWN_COLUMNS,
+  ...RARE_COLUMNS,
+] as const;
 
 interface RequestColumn {
   name: keyof RequestRecord;
@@ -57,8 +66,6 @@ type ColumnName = (typeof REQUEST_COLUMNS)[number]['name'];
 
 export type RequestRow = Record<ColumnName, unknown>;
 
-export const SHARED_NAMES = NAME_COLUMNS.map(({ name }) => name);
-export const OWN_NAMES = OWN_COLUMNS.map(({ name }) => name);
 export const REQUEST_NAMES = REQUEST_COLUMNS.map(({ name }) => name);
 
 /** The columns with their types in PostgreSQL. */
@@ -69,7 +76,7 @@ export const REQUEST_TYPES = REQUEST_COLUMNS.map(({ name, type }) => {
 
 type Value = string | number | bigint | null;
 
-/** Whether the record has nothing in the columns beyond `SHARED_NAMES` and `OWN_NAMES`. */
+/** Whether the record has nothing in the columns that are empty in most. */
 export function isUsual(record: RequestRecord): boolean {
   const { attempts, code, units, uncollected_nano } = record;
   return (
@@ -83,8 +90,33 @@ export function isUsual(record: RequestRecord): boolean {
   );
 }
 
-/** Whether both have the same `sharedValues`. */
-export function isAlike(one: RequestRecord, other: RequestRecord): boolean {
+const NAMES = NAME_COLUMNS.map(({ name }) => name);
+const KINDS = KIND_COLUMNS.map(({ name }) => name);
+const OWN = OWN_COLUMNS.map(({ name }) => name);
+
+/** How the usual columns are parted into those that a batch has in common and the others. */
+export const REQUEST_PARTINGS = [
+  {
+    shared: [...NAMES, ...KINDS],
+    sharedOf: (record: RequestRecord): Value[] => [...nameValues(record), ...kindValues(record)],
+    isAlike: (one: RequestRecord, other: RequestRecord): boolean =>
+      hasSameNames(one, other) && isOfSameKind(one, other),
+    own: OWN,
+    bindOwn,
+  },
+  {
+    shared: NAMES,
+    sharedOf: nameValues,
+    isAlike: hasSameNames,
+    own: [...KINDS, ...OWN],
+    bindOwn: (values: unknown[], record: RequestRecord): void => {
+      values.push(...kindValues(record));
+      bindOwn(values, record);
+    },
+  },
+] as const;
+
+function hasSameNames(one: RequestRecord, other: RequestRecord): boolean {
   return (
     one.key_id === other.key_id &&
     one.account_id === other.account_id &&
@@ -95,23 +127,35 @@ export function isAlike(one: RequestRecord, other: RequestRecord): boolean {
   );
 }
 
-/** The values in the order of `SHARED_NAMES`, as SQLite binds them. */
-export function sharedValues(record: RequestRecord): Value[] {
+function isOfSameKind(one: RequestRecord, other: RequestRecord): boolean {
+  return (
+    one.status === other.status &&
+    one.streamed === other.streamed &&
+    one.cached_tokens === other.cached_tokens &&
+    one.reasoning_tokens === other.reasoning_tokens &&
+    one.flags === other.flags
+  );
+}
+
+/** The values of `NAME_COLUMNS`, as SQLite binds them. */
+function nameValues(record: RequestRecord): Value[] {
   const { account_id, key_id, endpoint, model, provider, upstream_model } = record;
   return [account_id, key_id, endpoint, model, provider, upstream_model];
 }
 
-/** Adds the values in the order of `OWN_NAMES`, as SQLite binds them. */
-export function bindOwn(values: unknown[], record: RequestRecord): void {
+/** The values of `KIND_COLUMNS`, as SQLite binds them. */
+function kindValues(record: RequestRecord): Value[] {
+  const { status, streamed, cached_tokens, reasoning_tokens, flags } = record;
+  return [status, streamed ? 1 : 0, cached_tokens, reasoning_tokens, flags];
+}
+
+/** Adds the values of `OWN_COLUMNS`, as SQLite binds them. */
+function bindOwn(values: unknown[], record: RequestRecord): void {
   values.push(
     record.id,
     record.time_ms,
-    record.status,
-    record.streamed ? 1 : 0,
     record.prompt_tokens,
     record.completion_tokens,
-    record.cached_tokens,
-    record.reasoning_tokens,
     record.auth_ms,
     record.read_ms,
     record.hold_ms,
@@ -119,13 +163,12 @@ export function bindOwn(values: unknown[], record: RequestRecord): void {
     record.took_ms,
     record.own_ms,
     record.cost_nano,
-    record.flags,
   );
 }
 
 /** Adds the values of any record in the order of `REQUEST_NAMES`. */
 export function bindRecord(values: unknown[], record: RequestRecord): void {
-  values.push(...sharedValues(record));
+  values.push(...nameValues(record), ...kindValues(record));
   bindOwn(values, record);
   values.push(
     attemptsText(record.attempts),

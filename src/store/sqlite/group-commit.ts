@@ -169,7 +169,7 @@ export class GroupCommit {
       this.#onBegin(false);
       for (const [batch, some] of byBatch(members)) {
         const values = batch.runBatch(some.map(({ item }) => item));
-        for (const [at, member] of some.entries()) member.value = values[at];
+        for (let at = 0; at < some.length; at += 1) some[at]!.value = values[at];
       }
     } catch {
       this.#rollback();

@@ -45,36 +45,51 @@ export function repeatSql(rows: number, sql: string, between = ', '): string {
   return Array.from({ length: rows }, () => sql).join(between);
 }
 
-/** An insert of many rows. */
-interface BulkInsert<Row> {
-  into: string;
-  /** The columns that the rows of a batch often have in common. */
+/** The columns of an insert, parted into those that a batch may have in common and the others. */
+interface Parting<Row> {
   shared: readonly string[];
   sharedOf: (row: Row) => unknown[];
   /** Whether both rows have the same `sharedOf`. */
   isAlike: (one: Row, other: Row) => boolean;
   own: readonly string[];
   bindOwn: RowBinder<Row>;
+}
+
+/** An insert of many rows. */
+interface BulkInsert<Row> {
+  into: string;
+  /** From the most columns in common to the fewest. */
+  partings: readonly [Parting<Row>, ...Parting<Row>[]];
   /** The conflict clause. */
   otherwise?: string;
 }
 
 /**
- * Prepares an insert. Rows that all have the shared values in common bind them once, which saves a
- * seventh of the time.
+ * After a fault the rows before it stay, and the caller or its transaction deals with them. To take
+ * them back itself, SQLite would copy each page first.
+ */
+const INSERT = 'insert or fail into';
+
+/**
+ * Prepares an insert. Rows that all have the shared values of a parting in common bind them once,
+ * as each bound value costs about as much as writing it.
  */
 export function prepareInsert<Row>(
   database: Sqlite.Database,
-  { into, shared, sharedOf, isAlike, own, bindOwn, otherwise = '' }: BulkInsert<Row>,
+  { into, partings, otherwise = '' }: BulkInsert<Row>,
 ): (rows: readonly Row[], inserted?: BulkOptions['inserted']) => number {
+  const ways = partings.map(({ shared, sharedOf, isAlike, own, bindOwn }) => {
+    // Without `where`, SQLite would take the conflict clause for a join.
+    const sql = (rows: number): string =>
+      `${INSERT} ${into} (${[...shared, ...own].join(', ')})
+       select ${places(shared)}, own.* from (${valuesSql(rows, own)}) as own where true
+       ${otherwise}`;
+    return { insert: prepareBulk(database, sql, bindOwn), sharedOf, isAlike };
+  });
+  const [{ shared, sharedOf, own, bindOwn }] = partings;
   const all = [...shared, ...own];
-  const insert = `insert into ${into} (${all.join(', ')})`;
-  // Without `where`, SQLite would take the conflict clause for a join.
-  const alikeSql = (rows: number): string =>
-    `${insert} select ${places(shared)}, own.* from (${valuesSql(rows, own)}) as own where true
-     ${otherwise}`;
-  const insertAlike = prepareBulk(database, alikeSql, bindOwn);
-  const anySql = (rows: number): string => `${insert} ${valuesSql(rows, all)} ${otherwise}`;
+  const anySql = (rows: number): string =>
+    `${INSERT} ${into} (${all.join(', ')}) ${valuesSql(rows, all)} ${otherwise}`;
   const insertAny = prepareBulk<Row>(database, anySql, (values, row) => {
     values.push(...sharedOf(row));
     bindOwn(values, row);
@@ -82,9 +97,10 @@ export function prepareInsert<Row>(
   return (rows, inserted) => {
     const options = inserted && { inserted };
     const [first, ...others] = rows;
-    const areAlike = first && others.length > 0 && others.every((row) => isAlike(row, first));
-    if (!areAlike) return insertAny(rows, options);
-    return insertAlike(rows, { ...options, shared: sharedOf(first) });
+    if (!first || others.length === 0) return insertAny(rows, options);
+    const way = ways.find(({ isAlike }) => others.every((row) => isAlike(row, first)));
+    if (!way) return insertAny(rows, options);
+    return way.insert(rows, { ...options, shared: way.sharedOf(first) });
   };
 }
 

@@ -111,11 +111,17 @@ export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
 /** Groups the holds by account and key. */
 function byPayer(commands: readonly HoldCommand[]): Iterable<HoldCommand[]> {
   const all = new Map<string, HoldCommand[]>();
+  // Most commands that lie together have one payer.
+  let last: HoldCommand[] = [];
   for (const command of commands) {
-    const payer = `${command.account_id} ${command.key_id}`;
-    const group = all.get(payer);
-    if (group) group.push(command);
-    else all.set(payer, [command]);
+    const { account_id, key_id } = command;
+    const [payer] = last;
+    if (payer?.key_id !== key_id || payer.account_id !== account_id) {
+      const name = `${account_id} ${key_id}`;
+      last = all.get(name) ?? [];
+      all.set(name, last);
+    }
+    last.push(command);
   }
   return all.values();
 }
@@ -152,15 +158,11 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
 
   /** Throws if the statements over many rows do not fit, so that the group runs each alone. */
   runBatch(commands: readonly ChargeCommand[]): (Settled | false)[] {
-    const simple = commands.filter(
-      ({ charge, answered }) =>
-        charge.hold_nano !== undefined && !answered && !isBeyondHold(charge),
-    );
+    const simple = commands.filter(isSimple);
     if (simple.length < 2) return commands.map((command) => this.runOne(command));
     this.#settleAll(simple.map(({ charge }) => charge));
-    const done = new Set(simple);
     const settled = commands.map((command) =>
-      done.has(command) ? COLLECTED : this.#settleOne(command),
+      isSimple(command) ? COLLECTED : this.#settleOne(command),
     );
     this.#record(commands, settled);
     return settled;
@@ -169,7 +171,8 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   /** Writes the records of the charges that were made, with what was collected. */
   #record(commands: readonly ChargeCommand[], settled: readonly (Settled | false)[]): void {
     const records: RequestRecord[] = [];
-    for (const [at, { charge, record }] of commands.entries()) {
+    for (let at = 0; at < commands.length; at += 1) {
+      const { charge, record } = commands[at]!;
       const outcome = settled[at];
       if (!record || !outcome) continue;
       const { cost_nano, not_owed_nano = 0n } = charge;
@@ -245,12 +248,14 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     const left_nano = mayCount ? this.#left(key_id, freed_nano) : undefined;
     const max_nano = minNano(this.#available(account_id) + freed_nano, left_nano ?? cost_nano);
     const collected_nano = minNano(cost_nano, max_nano > 0n ? max_nano : 0n);
-    const isFirst = this.#enter([{ charge, collected_nano, created_ms: this.now() }]) > 0;
+    const uncollected_nano = cost_nano - collected_nano + not_owed_nano;
+    const row = { charge, collected_nano, uncollected_nano, created_ms: this.now() };
+    const isFirst = this.#enter([row]) > 0;
     if (!isFirst && !ended) return false;
     const spent_nano = isFirst ? collected_nano : 0n;
     this.#pay(account_id, { spent_nano, freed_nano });
     if (left_nano !== undefined) this.#statements.count.run(spent_nano, -freed_nano, key_id);
-    return isFirst && { uncollected_nano: cost_nano - collected_nano + not_owed_nano };
+    return isFirst && { uncollected_nano };
   }
 
   /** The balance that no hold has set aside. */
@@ -272,6 +277,11 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     const paid = this.#statements.pay.run(spent_nano, freed_nano, account_id);
     if (paid.changes === 0) throw noAccount(account_id);
   }
+}
+
+/** Whether a charge can be settled together with others, by statements over many rows. */
+function isSimple({ charge, answered }: ChargeCommand): boolean {
+  return charge.hold_nano !== undefined && !answered && !isBeyondHold(charge);
 }
 
 /** Sums the charges by account, or by key. */

@@ -2,14 +2,10 @@ import type Sqlite from 'better-sqlite3';
 import type { RequestRecord } from '../../core/request-record.js';
 import { isRefused } from '../store-error.js';
 import {
-  bindOwn,
   bindRecord,
-  isAlike,
   isUsual,
-  OWN_NAMES,
   REQUEST_NAMES,
-  SHARED_NAMES,
-  sharedValues,
+  REQUEST_PARTINGS,
 } from '../requests/request-columns.js';
 import {
   ACCOUNT_DAY,
@@ -39,11 +35,7 @@ export const RECORD = (rows: number): string =>
 function prepareUsualInsert(database: Sqlite.Database) {
   return prepareInsert<RequestRecord>(database, {
     into: 'requests',
-    shared: SHARED_NAMES,
-    sharedOf: sharedValues,
-    isAlike,
-    own: OWN_NAMES,
-    bindOwn,
+    partings: REQUEST_PARTINGS,
     otherwise: SKIP,
   });
 }

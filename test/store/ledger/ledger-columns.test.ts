@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CHARGE_COLUMNS, usageOf } from '../../../src/store/ledger/ledger-columns.js';
+import { CHARGE_COLUMNS, usageOf, type Charge } from '../../../src/store/ledger/ledger-columns.js';
+import { TOKEN_CLASSES } from '../../../src/core/usage.js';
 import type { LedgerEntry } from '../../../src/store/ledger/ledger-columns.js';
 import { chargeOf, dollars, onEachStore } from '../helpers/ground.js';
 
@@ -49,21 +50,26 @@ onEachStore('the table of ledger columns', (ground) => {
     const owners = await Promise.all(
       ['ann', 'ben'].map((name) => store.createAccount(name, dollars(1))),
     );
-    const fields = fc.record({
-      of: fc.integer({ min: 0, max: 19 }).map((one) => owners[one === 0 ? 1 : 0]!.id),
-      key_id: fc.integer({ min: 0, max: 19 }).map((one) => (one === 0 ? 'key_2' : 'key_1')),
-      model: fc.integer({ min: 0, max: 19 }).map((one) => (one === 0 ? 'rare' : 'usual')),
-      provider: fc.integer({ min: 0, max: 19 }).map((one) => (one === 0 ? 'spare' : 'first')),
-      estimated: fc.boolean(),
-      cached_tokens: fc.option(fc.nat(9), { nil: undefined }),
-    });
+    const [ann = '', ben = ''] = owners.map(({ id }) => id);
+    const differences = fc.constantFrom<Partial<Charge>>(
+      { account_id: ben },
+      { key_id: 'key_2' },
+      { model: 'rare' },
+      { provider: 'spare' },
+      { estimated: true },
+      { not_owed_nano: 7n },
+      { usage: '{"images":2}' },
+      ...TOKEN_CLASSES.map((name) => ({ [name]: 3 })),
+    );
+    const batches = fc.array(fc.boolean(), { minLength: 2, maxLength: 20 });
+    const none = Object.fromEntries(TOKEN_CLASSES.map((name) => [name, null]));
     let made = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(fields, { minLength: 2, maxLength: 20 }), async (all) => {
-        const charges = all.map(({ of, cached_tokens, ...rest }) => {
-          const classes = cached_tokens === undefined ? {} : { cached_tokens };
-          const amounts = { hold_nano: 20n, ...classes, ...rest };
-          return chargeOf(`request-${(made += 1)}`, of, BigInt(made % 20), amounts);
+      fc.asyncProperty(differences, differences, batches, async (own, others, batch) => {
+        const charges = batch.map((differs) => {
+          const fields = { hold_nano: 20n, ...others, ...(differs && own) };
+          const { account_id = ann, ...rest } = fields;
+          return chargeOf(`request-${(made += 1)}`, account_id, BigInt(made % 20), rest);
         });
         await Promise.all(
           charges.map(({ request_id, account_id }) => store.hold(request_id, account_id, 20n)),
@@ -73,11 +79,12 @@ onEachStore('the table of ledger columns', (ground) => {
         const ledgers = await Promise.all(owners.map(({ id }) => store.ledger(id, newest)));
         const entries = new Map(ledgers.flat().map((entry) => [entry.reference, entry]));
         for (const { request_id, cost_nano, hold_nano: _, ...written } of charges) {
-          const expected = { cached_tokens: null, ...written, amount_nano: -cost_nano };
+          const { not_owed_nano: uncollected_nano = 0n, ...rest } = written;
+          const expected = { ...none, ...rest, amount_nano: -cost_nano, uncollected_nano };
           expect(entries.get(request_id)).to.deep.include(expected);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 150 },
     );
   });
 
