@@ -34,6 +34,9 @@ export class AnswerTooLarge extends UpstreamError {
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
+/** What is chained to it runs as a microtask. */
+const TURN = Promise.resolve();
+
 /**
  * The bytes of an answer, to be read once: packet by packet as an async iterator or by `each`, or
  * all together by `readAll`. The source pauses when `push` returns false, until `resume`.
@@ -95,7 +98,8 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   #deliverAfterTurn(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;
-    queueMicrotask(this.#deliver_now);
+    // `queueMicrotask` would make an `AsyncResource` for each packet.
+    void TURN.then(this.#deliver_now);
   }
 
   #deliver(): void {

@@ -33,8 +33,11 @@ export function connectorOf(options: buildConnector.BuildOptions): buildConnecto
 /** Reads packets into `memory`, and gives a copy of each to the socket. */
 function packetsIn(memory: Buffer) {
   const socket: { is?: Socket } = {};
-  const callback = (bytes: number): boolean =>
-    socket.is?.push(Buffer.from(memory.subarray(0, bytes))) ?? true;
+  const callback = (bytes: number): boolean => {
+    const packet = Buffer.allocUnsafe(bytes);
+    memory.copy(packet, 0, 0, bytes);
+    return socket.is?.push(packet) ?? true;
+  };
   return { socket, onread: { buffer: memory, callback } };
 }
 
