@@ -59,7 +59,9 @@ export async function readFormBody(
 
 /** Whether a body is of a content type, whatever its parameters. */
 export function isOfType({ headers }: IncomingMessage, wanted: string): boolean {
-  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === wanted;
+  const type = headers['content-type'];
+  // Most clients write it just so.
+  return type === wanted || type?.split(';', 1)[0]?.trim().toLowerCase() === wanted;
 }
 
 function checkEncoding(req: IncomingMessage, wanted: string): void {

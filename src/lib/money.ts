@@ -1,4 +1,6 @@
 const NANO_DIGITS = 9;
+const MIN_DECIMALS = 2;
+const ZEROS = '0'.repeat(NANO_DIGITS + 1);
 export const NANO_PER_DOLLAR = 1_000_000_000n;
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,2}))?$/i;
 
@@ -40,8 +42,11 @@ export function maxNano(amounts: readonly bigint[]): bigint {
 
 /** Formats nano-dollars as dollars, exactly, with two decimals or more: `10.00`, `-0.000123`. */
 export function formatDollars(nano: bigint): string {
-  const digits = (nano < 0n ? -nano : nano).toString().padStart(NANO_DIGITS + 1, '0');
-  const whole = digits.slice(0, -NANO_DIGITS);
-  const fraction = digits.slice(-NANO_DIGITS).replace(/0{1,7}$/, '');
-  return `${nano < 0n ? '-' : ''}${whole}.${fraction}`;
+  const [sign, amount] = nano < 0n ? ['-', -nano] : ['', nano];
+  const digits = amount.toString();
+  const all = digits.length > NANO_DIGITS ? digits : ZEROS.slice(digits.length) + digits;
+  const point = all.length - NANO_DIGITS;
+  let end = all.length;
+  while (end > point + MIN_DECIMALS && all[end - 1] === '0') end -= 1;
+  return `${sign}${all.slice(0, point)}.${all.slice(point, end)}`;
 }

@@ -55,6 +55,7 @@ function secretOf(
   ctx: Context,
   { key_header = '', key_query }: Partial<RequestFormat> = {},
 ): string {
+  if (key_header === '' && key_query === undefined) return bearer(ctx, key_header);
   const query_key = key_query === undefined ? undefined : ctx.query[key_query];
   const own = [ctx.req.headers[key_header], query_key].find(
     (value) => value && !Array.isArray(value),

@@ -148,8 +148,10 @@ function passedOn(
   const fields: Record<string, unknown> = {};
   const tools = body.tools && readTools(body.tools, model, ignored);
   const idle = idleFields(body);
-  for (const [name, given] of Object.entries(body)) {
-    if (READ.has(name) || given === null || idle.has(name)) continue;
+  for (const name of Object.keys(body)) {
+    if (READ.has(name)) continue;
+    const given: unknown = body[name as keyof ChatCompletionBody];
+    if (given === null || idle.has(name)) continue;
     const value = name === 'tools' ? tools : given;
     if (SAMPLING.has(name)) fields[name] = value;
     else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {
