@@ -35,6 +35,7 @@ import type { Network } from '../upstream/network-types.js';
 import { inForce, restartKeys } from './start-settings.js';
 import { Views } from './views.js';
 import { InFlightSet } from '../lib/in-flight.js';
+import { inNextTurn } from '../lib/next-turn.js';
 import type { SharedClock } from '../lib/shared-clock.js';
 import { MODALITIES } from '../modalities/index.js';
 
@@ -130,7 +131,7 @@ export class Gateway {
     const inner = { inflight: this.#inflight, memory: this.#memory, health: this.#health };
     const outer = { settler: this.#settler, records: this.#records, store, state: this.#state };
     views.watch(factsOf({ ...inner, ...outer }));
-    const handle: RequestListener = (req, res) => void this.#handler(req, res);
+    const handle: RequestListener = (req, res) => inNextTurn(() => void this.#handler(req, res));
     this.#server = createServer(SERVER_OPTIONS, handle)
       .on('clientError', (error, socket) => this.#refuse(error, socket))
       .on('connect', (_req, socket) => {

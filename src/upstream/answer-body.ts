@@ -1,4 +1,5 @@
 import { UpstreamError } from '../core/upstream-error.js';
+import { inNextTurn } from '../lib/next-turn.js';
 
 /** The source of a body's bytes. */
 export interface BodySource {
@@ -34,9 +35,6 @@ export class AnswerTooLarge extends UpstreamError {
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** What is chained to it runs as a microtask. */
-const TURN = Promise.resolve();
-
 /**
  * The bytes of an answer, to be read once: packet by packet as an async iterator or by `each`, or
  * all together by `readAll`. The source pauses when `push` returns false, until `resume`.
@@ -53,7 +51,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
   #state: 'open' | 'ended' | 'failed' | 'abandoned' = 'open';
   #error: unknown;
-  /** Whether a microtask is queued that gives the reader the bytes of this turn. */
+  /** Whether the next turn gives the reader the bytes of this one. */
   #isDelivering = false;
   /** One function for all packets saves a closure for each packet. */
   readonly #deliver_now = (): void => this.#deliver();
@@ -68,7 +66,9 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#reader || (this.#consumer && !this.#consumer.isBusy)) {
-      this.#deliverAfterTurn();
+      // A socket may be read many times in a turn, and its bytes must not pile up.
+      if (this.#bytes > AHEAD_BYTES) this.#deliver();
+      else this.#deliverInNextTurn();
       return true;
     }
     if (this.#bytes <= this.#limit_bytes) return true;
@@ -95,11 +95,10 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
    * Gives the reader all chunks of this turn as one. Servers often send several chunks in one
    * packet, which the parser hands over one by one, and each write to the client costs time.
    */
-  #deliverAfterTurn(): void {
+  #deliverInNextTurn(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;
-    // `queueMicrotask` would make an `AsyncResource` for each packet.
-    void TURN.then(this.#deliver_now);
+    inNextTurn(this.#deliver_now);
   }
 
   #deliver(): void {
@@ -178,7 +177,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   /**
-   * Calls `take` for each packet in the turn in which it comes. A promise for each packet
+   * Calls `take` with the packets of each turn in the turn after it. A promise for each packet
    * would cost more than reading it. Resolves at the end of the body, or when the reader stops.
    */
   each(take: PacketHandler): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { AbortListener, LightAbortSignal } from '../lib/in-flight.js';
+import { inNextTurn } from '../lib/next-turn.js';
 import type { Timeouts, WireAnswer } from '../core/provider.js';
 import { AnswerBody, type BodySource } from './answer-body.js';
 import { UpstreamError } from '../core/upstream-error.js';
@@ -67,11 +68,12 @@ export class UpstreamCall
     this.#body = body;
     const headers = joinHeaders(raw);
     const encoding = headers['content-encoding'];
-    this.#resolve({
+    const answer = {
       status,
       headers,
       body: isCompressed(encoding) ? inflate(body, encoding) : body,
-    });
+    };
+    inNextTurn(() => this.#resolve(answer));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

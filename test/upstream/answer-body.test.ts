@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AnswerBody, type BodySource } from '../../src/upstream/answer-body.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import type { Network } from '../../src/upstream/network-types.js';
@@ -26,12 +27,12 @@ describe('AnswerBody.each', () => {
     body = new AnswerBody(source);
   });
 
-  it('gives the packets that have come, then each packet in the turn in which it comes', async () => {
+  it('gives the packets that have come, then each packet in the turn after it', async () => {
     body.push(Buffer.from('a'));
     const over = body.each(take);
     expect(got).to.deep.equal(['a']);
     expect(body.push(Buffer.from('b'))).to.equal(true);
-    await Promise.resolve();
+    await nextTurn();
     expect(got).to.deep.equal(['a', 'b']);
     body.end();
     await over;
@@ -42,11 +43,24 @@ describe('AnswerBody.each', () => {
     const over = body.each(take);
     for (const text of ['a', 'b', 'c']) expect(body.push(Buffer.from(text))).to.equal(true);
     expect(got).to.deep.equal([]);
-    await Promise.resolve();
+    await nextTurn();
     expect(got).to.deep.equal(['abc']);
     body.push(Buffer.from('d'));
     body.end();
     expect(got).to.deep.equal(['abc', 'd']);
+    await over;
+  });
+
+  it('gives packets at once when those of one turn are more than 64 kB', async () => {
+    const over = body.each(take);
+    expect(body.push(LARGE)).to.equal(true);
+    expect(got).to.deep.equal([]);
+    expect(body.push(LARGE)).to.equal(true);
+    expect(got).to.deep.equal([LARGE.toString().repeat(2)]);
+    body.push(Buffer.from('z'));
+    await nextTurn();
+    expect(got.slice(1)).to.deep.equal(['z']);
+    body.end();
     await over;
   });
 
@@ -57,19 +71,19 @@ describe('AnswerBody.each', () => {
       return new Promise((resolve) => waits.push(resolve));
     });
     body.push(Buffer.from('a'));
-    await Promise.resolve();
+    await nextTurn();
     expect(body.push(LARGE)).to.equal(true);
     expect(body.push(LARGE)).to.equal(false);
     body.push(Buffer.from('z'));
     expect(got).to.deep.equal(['a']);
     waits.shift()?.();
-    await new Promise(setImmediate);
+    await nextTurn();
     expect(got).to.deep.equal(['a', `${LARGE.toString().repeat(2)}z`]);
     expect(body.push(LARGE)).to.equal(true);
-    await Promise.resolve();
+    await nextTurn();
     body.end();
     waits.shift()?.();
-    await new Promise(setImmediate);
+    await nextTurn();
     waits.shift()?.();
     await over;
     expect(got.slice(2)).to.deep.equal([LARGE.toString()]);
@@ -79,10 +93,10 @@ describe('AnswerBody.each', () => {
     let done = (): void => undefined;
     void body.each(() => new Promise((resolve) => void (done = resolve)));
     body.push(Buffer.from('a'));
-    await Promise.resolve();
+    await nextTurn();
     expect(told).to.deep.equal(['resume']);
     done();
-    await new Promise(setImmediate);
+    await nextTurn();
     expect(told).to.deep.equal(['resume', 'resume']);
   });
 
@@ -125,7 +139,7 @@ describe('AnswerBody.each', () => {
       return undefined;
     });
     body.push(Buffer.from('a'));
-    await Promise.resolve();
+    await nextTurn();
     body.push(Buffer.from('b'));
     await over;
     expect(got).to.deep.equal(['a']);
@@ -208,7 +222,7 @@ describe('AnswerBody.each of an answer that comes by socket', () => {
     await until(() => got.length === 1, 'the first packet is here');
     socket.end(`${framed(['three ', 'four'])}0\r\n\r\n`);
     await once(socket, 'finish');
-    await new Promise(setImmediate);
+    await nextTurn();
     expect(got).to.deep.equal(['one two']);
     waits.shift()?.();
     await until(() => got.length === 2, 'the rest is here');

@@ -199,10 +199,7 @@ export function batchedReads<Found>(
       throw sqliteFault(database.name, error);
     }
   };
-  return new DataLoader(readOrExplain, {
-    cache: false,
-    batchScheduleFn: (run) => setImmediate(run),
-  });
+  return new DataLoader(readOrExplain, { cache: false });
 }
 
 function asError(error: unknown): Error {
