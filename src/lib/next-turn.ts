@@ -1,9 +1,10 @@
 let waiting: (() => void)[] = [];
 
 /**
- * Calls a function in the next turn of the event loop, right after those of the same turn. Calls
- * that arrive together then take each step one after another, and find its code in the processor's
- * caches. Under load that is a twentieth of their time. The function must not throw.
+ * Calls a function in the next turn of the event loop, together with all that were given in this
+ * one. Work that arrives together then takes each step one after another, and finds the code of the
+ * step in the processor's caches, which takes a twentieth off a call under load. The function must
+ * not throw: those after it would not be called.
  */
 export function inNextTurn(run: () => void): void {
   if (waiting.push(run) === 1) setImmediate(runAll);

@@ -165,10 +165,10 @@ export class SqliteHotPath implements HotPath {
 }
 
 /**
- * Batches reads by key. Reads of one turn of the event loop share one read transaction, because
- * taking the lock costs more than the read, and equal keys share one read. Nothing is cached
- * between batches, so each answer is the current state of the file. A read that fails, as when
- * another connection holds the lock, is retried alone.
+ * Batches reads by key. Requests that go on in the same turn of the event loop share one read
+ * transaction, because taking the lock costs more than the read, and equal keys share one read.
+ * Nothing is cached between batches, so each answer is the current state of the file. A read that
+ * fails, as when another connection holds the lock, is retried alone.
  */
 export function batchedReads<Found>(
   database: Sqlite.Database,
