@@ -1,4 +1,4 @@
-import { isRecord, recordsIn } from '../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../src/lib/objects.js';
 import { classifyErrorInside } from '../src/upstream/classify-error.js';
 import type { Provider } from '../src/core/provider.js';
 import { UpstreamError } from '../src/core/upstream-error.js';

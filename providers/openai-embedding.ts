@@ -1,4 +1,4 @@
-import { recordsIn } from '../src/lib/is-record.js';
+import { recordsIn } from '../src/lib/objects.js';
 import type {
   EmbeddingCall,
   EmbeddingCodec,

@@ -1,14 +1,15 @@
-import { recordsIn } from '../src/lib/is-record.js';
-import type {
-  ImageCall,
-  ImageCodec,
-  ImageReply,
-  ImageSize,
-  GeneratedImage,
-  ImageWords,
-  MadeImage,
+import { recordsIn } from '../src/lib/objects.js';
+import {
+  type ImageCall,
+  type ImageCodec,
+  type ImageReply,
+  type ImageSize,
+  type GeneratedImage,
+  type ImageWords,
+  type MadeImage,
+  formParts,
+  QUALITIES,
 } from '../src/modalities/image/codec.js';
-import { formParts, QUALITIES } from '../src/modalities/image/codec.js';
 import type { Encoded } from '../src/core/provider.js';
 import { broken, checked } from './openai/answer.js';
 import { UpstreamError } from '../src/core/upstream-error.js';

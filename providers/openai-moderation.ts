@@ -4,7 +4,7 @@ import type {
   ModerationReply,
   ModerationResult,
 } from '../src/modalities/moderation/codec.js';
-import { isRecord, recordsIn } from '../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../src/lib/objects.js';
 import { broken, checked } from './openai/answer.js';
 import { changed } from './openai/changes.js';
 

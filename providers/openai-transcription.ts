@@ -1,4 +1,4 @@
-import { recordsIn } from '../src/lib/is-record.js';
+import { recordsIn } from '../src/lib/objects.js';
 import type { Upstream } from '../src/core/model.js';
 import type { Encoded, FormPart } from '../src/core/provider.js';
 import { UpstreamError } from '../src/core/upstream-error.js';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isRecord } from '../src/lib/is-record.js';
+import { isRecord } from '../src/lib/objects.js';
 import type { LocalUpstream, WireAnswer, WireRequest } from '../src/core/provider.js';
 import { complete, promptTokens, type Completion } from './simulator/chat.js';
 import { answerEmbeddings } from './simulator/embedding.js';

@@ -20,7 +20,7 @@ import type { JsonObject } from '../src/core/json.js';
 import type { ContentSource } from '../src/core/task.js';
 import type { Encoded } from '../src/core/provider.js';
 import type { Upstream } from '../src/core/model.js';
-import { isRecord } from '../src/lib/is-record.js';
+import { isRecord } from '../src/lib/objects.js';
 
 const MODELS = '/publishers/google/models';
 const CLAUDE_MODELS = '/publishers/anthropic/models';

@@ -12,7 +12,7 @@ const CHARACTERS = 32_768;
 
 /** They meet only what is ours or bounded before: the address of a provider, numbers we write. */
 const INSIDE = new Set([
-  String.raw`src/upstream/provider-url.ts \/+$`,
+  String.raw`src/upstream/upstream-request.ts \/+$`,
   'src/dashboard/pages/formatting.ts 0+$',
   String.raw`src/dashboard/pages/formatting.ts \B(?=(\d{3})+$)`,
 ]);

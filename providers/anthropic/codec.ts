@@ -1,7 +1,7 @@
 import type { ChatCall, ChatCodec } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { decode } from './decode.js';
 import { messagesBody } from './encode.js';
 import { decodeStream } from './stream.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { Upstream } from '../../src/core/model.js';
 import { claudeModel, type ClaudeModel } from './models.js';
 import type { CacheControl } from './wire.js';

@@ -1,5 +1,5 @@
 import type { ChatCall, ChatChoice, ChatReply, ToolCall } from '../../src/modalities/chat/codec.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { Upstream } from '../../src/core/model.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { broken } from '../openai/answer.js';

@@ -1,7 +1,7 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { contextOf, cacheControl, type EncodeContext } from './context.js';
 import { conversation } from './messages.js';
 import { originalConversation } from './original.js';

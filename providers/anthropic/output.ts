@@ -1,5 +1,5 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { ClaudeModel } from './models.js';
 import { strictSchema } from './schema.js';
 import type { Tool } from './wire.js';

@@ -1,5 +1,5 @@
 import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { ReasoningBlock } from './wire.js';
 
 /** Whose form the parts have: wherever Claude is served, its signatures are the same. */

@@ -1,6 +1,6 @@
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import { broken } from '../openai/answer.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { EncodeContext } from './context.js';
 import type { ClaudeModel } from './models.js';
 import type { Display, Effort, Thinking } from './wire.js';

@@ -1,4 +1,4 @@
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { cacheControl, type EncodeContext } from './context.js';
 import type { MessagesTool } from '../../src/schema-types/messages.js';

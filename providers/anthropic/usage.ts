@@ -1,7 +1,7 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { isIndex } from '../openai/answer.js';
 
 type Usage = Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import type {
 import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { broken } from './errors.js';
 import { targetOf, type Target } from './model.js';
 import { detailsOf } from './reasoning.js';

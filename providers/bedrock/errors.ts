@@ -1,6 +1,6 @@
 import type { Provider } from '../../src/core/provider.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 
 export function broken(message: string): UpstreamError {

@@ -1,6 +1,6 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

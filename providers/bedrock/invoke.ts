@@ -1,7 +1,7 @@
 import { claudeCodec } from '../anthropic/codec.js';
 import type { ChatCodec, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { broken, exceptionError } from './errors.js';
 import { exceptionIn, openFrames, refuseBroken } from './frames.js';
 

@@ -1,7 +1,7 @@
 import { argumentsObject } from '../../src/lib/tool-arguments.js';
 import { toolUseId } from '../anthropic/tool-use-id.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { DocumentNames, partBlocks, textBlocks, type Block } from './content.js';
 import { unsupported } from './errors.js';
 import { cachePoints, type Target } from './model.js';

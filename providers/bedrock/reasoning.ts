@@ -1,8 +1,7 @@
-import { detailOf } from '../anthropic/reasoning.js';
-import { reasoningBlocks as claudeBlocks } from '../anthropic/reasoning.js';
+import { detailOf, reasoningBlocks as claudeBlocks } from '../anthropic/reasoning.js';
 import { reasoningOf as claudeReasoning } from '../anthropic/thinking.js';
 import type { ChatCall, ReasoningDetail } from '../../src/modalities/chat/codec.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { Block } from './content.js';
 import type { Fields } from './fields.js';
 import type { Target } from './model.js';

@@ -3,7 +3,7 @@ import { samplingOf as claudeSampling } from '../anthropic/sampling.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { Block } from './content.js';
 import { unsupported } from './errors.js';
 import { fieldsOf, merged, otherFieldsOf, type Fields } from './fields.js';

@@ -2,7 +2,7 @@ import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/ch
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
 import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { clientCall, finishOf, usageOf } from './answer.js';
 import { broken, exceptionError } from './errors.js';
 import { exceptionIn, refuseBroken } from './frames.js';

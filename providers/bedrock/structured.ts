@@ -1,7 +1,7 @@
 import { jsonOutput, type JsonOutput } from '../anthropic/output.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { Block } from './content.js';
 import { fieldsOf, type Fields } from './fields.js';
 import { targetOf, type Target } from './model.js';

@@ -1,6 +1,6 @@
 import type { JsonOutput } from '../anthropic/output.js';
 import { strictSchema } from '../anthropic/schema.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { Block } from './content.js';
 import { unsupported } from './errors.js';
 import type { Fields } from './fields.js';

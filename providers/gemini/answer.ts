@@ -9,7 +9,7 @@ import type {
 import type { Provider } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { answerIn, broken, listIn, objectIn, textIn, type Fields } from '../gemini-wire.js';
 import { closeCall, newCalls, readCall, type Calls } from './calls.js';
 import { DETAIL_FORMAT } from './contents.js';

@@ -1,5 +1,5 @@
 import type { ToolCallFragment } from '../../src/modalities/chat/codec.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { listIn, type Fields } from '../gemini-wire.js';
 import { signedId } from '../../src/lib/tool-id.js';
 import { addPartialArgs } from './partial-args.js';

@@ -1,6 +1,6 @@
 import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { Fields } from '../gemini-wire.js';
 import { argumentsObject } from '../../src/lib/tool-arguments.js';
 import { plainId, signatureOf } from '../../src/lib/tool-id.js';

@@ -1,5 +1,5 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { objectIn, type Fields } from '../gemini-wire.js';
 import { unsupported } from './parts.js';
 import { THINKING_FIELDS, thinkingOf } from './thinking.js';

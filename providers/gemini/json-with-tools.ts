@@ -1,5 +1,5 @@
 import { jsonInstruction } from '../anthropic/output.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { listIn, objectIn, type Fields } from '../gemini-wire.js';
 import { isGemini3 } from './model-family.js';
 

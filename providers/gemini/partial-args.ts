@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { broken, listIn, type Fields } from '../gemini-wire.js';
 
 const STEP = /\.([\w-]+)|\[(\d{1,6})\]|\['([^']{1,200})'\]/gu;

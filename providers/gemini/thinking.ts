@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { Fields } from '../gemini-wire.js';
 import { canThink, isGemini3, isPro } from './model-family.js';
 

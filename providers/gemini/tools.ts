@@ -1,6 +1,5 @@
-import { isRecord } from '../../src/lib/is-record.js';
-import type { Fields } from '../gemini-wire.js';
-import { listIn, objectIn, textIn } from '../gemini-wire.js';
+import { isRecord } from '../../src/lib/objects.js';
+import { type Fields, listIn, objectIn, textIn } from '../gemini-wire.js';
 import { unsupported } from './parts.js';
 
 type ChatFields = Readonly<Record<string, unknown>>;

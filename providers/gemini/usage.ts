@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import { listIn, type Fields } from '../gemini-wire.js';
 

@@ -1,4 +1,4 @@
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { Provider } from '../../src/core/provider.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';

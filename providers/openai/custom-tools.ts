@@ -1,6 +1,6 @@
 import { customInput } from '../../src/lib/tool-arguments.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { ChatCall, ToolCall } from '../../src/modalities/chat/codec.js';
 
 type Fields = Record<string, unknown>;
@@ -12,10 +12,10 @@ type CustomTools = NonNullable<ChatCall['custom_tools']>;
  */
 export function writeCustomTools(
   body: Fields,
-  { custom_tools }: ChatCall,
+  custom_tools: CustomTools,
   upstream: Upstream,
 ): void {
-  if (!custom_tools || !body['tools'] || !knowsThem(upstream)) return;
+  if (!body['tools'] || !knowsThem(upstream)) return;
   body['tools'] = recordsIn(body['tools']).map((tool) => sayTool(tool, custom_tools));
   const { tool_choice: choice } = body;
   const chosen = isRecord(choice) ? nameOf(choice) : undefined;

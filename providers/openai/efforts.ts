@@ -1,5 +1,5 @@
 import type { Upstream } from '../../src/core/model.js';
-import { memoizeByObject } from '../../src/lib/memoize-by-object.js';
+import { memoizeByObject } from '../../src/lib/objects.js';
 import { byPrefix } from './refused-fields.js';
 import { LEVELS } from './reasoning.js';
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 
 /**
  * For models that think unless told otherwise, and must not be forced to call a tool while they do:

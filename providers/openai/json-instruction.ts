@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { jsonInstruction } from '../anthropic/output.js';
 
 /** For upstreams that refuse a schema: asks for any JSON, and a system message has the schema. */

@@ -9,7 +9,7 @@ import { plainId, signatureOf } from '../../src/lib/tool-id.js';
 import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import { textOf } from './answer.js';
 import { ToolMedia } from './tool-media.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 
 type Wire = Upstream['provider']['wire'];
 

@@ -1,5 +1,5 @@
 import type { Upstream } from '../../src/core/model.js';
-import { memoizeByObject } from '../../src/lib/memoize-by-object.js';
+import { memoizeByObject } from '../../src/lib/objects.js';
 import { openAiModel, type OpenAiModel } from './models.js';
 import { leaveOutField } from './refused-fields.js';
 

@@ -1,7 +1,6 @@
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/is-record.js';
-import { memoizeByObject } from '../../src/lib/memoize-by-object.js';
+import { isRecord, memoizeByObject } from '../../src/lib/objects.js';
 
 type Fields = Record<string, unknown>;
 

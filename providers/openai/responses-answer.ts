@@ -1,7 +1,7 @@
 import type { Provider } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type {
   ChatCall,
   ChatChoice,

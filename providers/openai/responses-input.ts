@@ -1,6 +1,6 @@
 import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
-import { recordsIn } from '../../src/lib/is-record.js';
+import { recordsIn } from '../../src/lib/objects.js';
 import { customInput } from '../../src/lib/tool-arguments.js';
 import { plainId } from '../../src/lib/tool-id.js';
 import type { ChatCall, ReasoningDetail } from '../../src/modalities/chat/codec.js';

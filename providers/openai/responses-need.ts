@@ -1,5 +1,5 @@
 import type { Upstream } from '../../src/core/model.js';
-import { memoizeByObject } from '../../src/lib/memoize-by-object.js';
+import { memoizeByObject } from '../../src/lib/objects.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { effortsOf } from './efforts.js';
 import { openAiModel, type OpenAiModel } from './models.js';
@@ -42,12 +42,11 @@ export const servedByResponses = memoizeByObject((upstream: Upstream): Served | 
 });
 
 /**
- * Whether a call goes to the Responses API: chat completions do not serve the model, or refuse to
- * let it reason with tools. A call that the Responses API cannot express stays where it is.
+ * Whether a call to a model that the Responses API serves goes there: chat completions do not serve
+ * the model, or refuse to let it reason with tools. A call that the Responses API cannot express
+ * stays where it is.
  */
-export function needsResponses(call: ChatCall, upstream: Upstream): boolean {
-  const served = servedByResponses(upstream);
-  if (!served) return false;
+export function needsResponses(call: ChatCall, upstream: Upstream, served: Served): boolean {
   if (served.is_alone) return true;
   const { fields, n, max_tokens = LEAST_TOKENS } = call;
   if (fields['tools'] === undefined || fields['stop'] !== undefined) return false;

@@ -1,5 +1,5 @@
 import type { Provider } from '../../src/core/provider.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type {
   ChatDelta,
   StreamDecoder,

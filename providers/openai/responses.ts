@@ -1,9 +1,9 @@
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { ChatCall, ChatCodec } from '../../src/modalities/chat/codec.js';
-import { extraFields } from './fields.js';
+import { extraFields } from './completions.js';
 import { leaveOutField } from './refused-fields.js';
 import { decodeResponse } from './responses-answer.js';
 import { inputOf } from './responses-input.js';

@@ -1,4 +1,4 @@
-import { recordsIn } from '../../src/lib/is-record.js';
+import { recordsIn } from '../../src/lib/objects.js';
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { Provider } from '../../src/core/provider.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';

@@ -1,5 +1,5 @@
 import type { ToolCall, ToolCallFragment } from '../../src/modalities/chat/codec.js';
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { signedId } from '../../src/lib/tool-id.js';
 import { isIndex } from './answer.js';
 import { BEGIN, customIn, END, functionOf, pieceOf } from './custom-tools.js';

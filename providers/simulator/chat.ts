@@ -1,4 +1,4 @@
-import { recordsIn } from '../../src/lib/is-record.js';
+import { recordsIn } from '../../src/lib/objects.js';
 import { fakeJson } from './fake-json.js';
 import { hash, fakeSentences, type PromptFacts } from './fake-text.js';
 import { calledTool, type Called } from './tool-call.js';

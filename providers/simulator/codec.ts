@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { classifyError } from '../../src/upstream/classify-error.js';
 import type { VideoCodec } from '../../src/modalities/video/codec.js';
 import { textIn } from './wire.js';

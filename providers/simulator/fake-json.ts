@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { Fields } from './wire.js';
 
 /** Below the first depth only required values are made. Real schemas stay above the second. */

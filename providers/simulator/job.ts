@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { fakeVideo } from './fake-video.js';
 import { hash } from './fake-text.js';
 import { isCount, parse, textIn, type Fields } from './wire.js';

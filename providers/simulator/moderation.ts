@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { WireAnswer } from '../../src/core/provider.js';
 import { hash } from './fake-text.js';
 import { document, reject, type Fields } from './wire.js';

@@ -1,4 +1,4 @@
-import { isRecord, recordsIn } from '../../src/lib/is-record.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { fakeJson } from './fake-json.js';
 import { recordIn, type Fields } from './wire.js';
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { WireAnswer, WireRequest } from '../../src/core/provider.js';
 
 export type Fields = Record<string, unknown>;

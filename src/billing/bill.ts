@@ -1,7 +1,7 @@
 import { divideUp, minNano } from '../lib/money.js';
 import type { ModelLimits, Price } from '../core/model.js';
 import { INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES, type TokenUsage } from '../core/usage.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 
 /** The bill of an answer. `estimated` if the upstream's own usage is missing or impossible. */
 export interface Bill {
@@ -80,6 +80,14 @@ const CONTEXTS = 4;
 export function isPlausible(usage: TokenUsage, { context }: ModelLimits, answers: number): boolean {
   const max = context === undefined ? MAX_TOKENS : CONTEXTS * context * answers;
   return usage.prompt_tokens <= max && usage.completion_tokens <= max;
+}
+
+/** The bytes of the longest token of any known vocabulary, a run of spaces. */
+const LONGEST_TOKEN_BYTES = 128;
+
+/** The fewest tokens that a text of so many bytes can have. */
+export function leastTokens(bytes: number): number {
+  return Math.ceil(bytes / LONGEST_TOKEN_BYTES);
 }
 
 /** The cost of an estimate, which never exceeds the hold. `hold_nano` is null for a free call. */
@@ -167,4 +175,18 @@ export function detailedUsageBody(usage: TokenUsage): object {
 function named(counts: Record<string, number | undefined>): object | undefined {
   const known = Object.entries(counts).filter(([, count]) => count !== undefined);
   return known.length > 0 ? Object.fromEntries(known) : undefined;
+}
+
+/** The prices of a call whose prompt has so many tokens, each time that the upstream reads it. */
+export function priceOfPrompt(price: Price, prompt_tokens: number): Price {
+  const { long_prompt } = price;
+  const isLong = long_prompt !== undefined && prompt_tokens > long_prompt.above_tokens;
+  return isLong ? priceOfLongPrompt(price) : price;
+}
+
+/** The prices of a call with a long prompt; the same price if it has no others for one. */
+export function priceOfLongPrompt({ long_prompt, ...price }: Price): Price {
+  if (!long_prompt) return price;
+  const { above_tokens: _, ...given } = long_prompt;
+  return { ...price, ...given };
 }

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { isRefused } from '../store/store-error.js';
 import type { JournalEntry } from '../store/journal/journal-format.js';
 import type { Journal } from '../store/journal/journal.js';
-import { InFlightSet, type Indexed } from '../lib/in-flight.js';
+import { InFlightSet, type Indexed } from '../lib/concurrency.js';
 import { Backlog } from './backlog.js';
 
 /** The fields of a charge that the hold fills in. */

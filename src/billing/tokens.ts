@@ -1,3 +1,4 @@
+import { leastTokens } from './bill.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 type Encode = (text: string) => number;
@@ -13,14 +14,6 @@ const TURN_MS = 4;
  */
 const LONG_RUN = /\S{65,}|\s{65,}/gu;
 const RUN_SLICE = /[\s\S]{1,64}/gu;
-/** The bytes of the longest token of any known vocabulary, a run of spaces. */
-const LONGEST_TOKEN_BYTES = 128;
-
-/** The fewest tokens that a text of so many bytes can have. */
-export function leastTokens(bytes: number): number {
-  return Math.ceil(bytes / LONGEST_TOKEN_BYTES);
-}
-
 let encoder: Promise<Encode> | undefined;
 
 /**

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { Unreadable } from '../yaml/unreadable.js';
 import { format, type ReadLines } from '../yaml/format.js';
 import { ConfigError } from '../config/config-error.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 
 /** A command whose help ends with an example, and whose failures are one sentence each. */
 export function command(name: string, description: string, example: string): Command {

@@ -1,7 +1,7 @@
 import type { Configuration } from '../core/configuration.js';
 import type { Model } from '../core/model.js';
 import type { Preview, PreviewedRequest } from '../gateway/preview.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { UsageError } from './command.js';
 import { printLine } from './print.js';
 import { readText } from './text-file.js';

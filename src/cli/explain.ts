@@ -6,7 +6,7 @@ import { formatDollars } from '../lib/money.js';
 import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { Configuration, EndpointEntry, StageEntry } from '../core/configuration.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import type { Modality } from '../pipeline/modality.js';
 import { formatOption } from '../pipeline/stage.js';
 import { acting, command, UsageError, withConfig } from './command.js';

@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import { fitted, isNumeric, type FittedGrid, type Grid } from './fit-table.js';
 import { printJson, printLine } from './print.js';
 import { columnsOf } from './terminal.js';
-import { legible } from '../telemetry/request-line.js';
+import { legible } from '../telemetry/access-log.js';
 
 export type Cell = string | number | boolean | object | null;
 type Row = Readonly<Record<string, Cell>>;

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { isWildcard, written, type Address } from './listen.js';
 
 /** The state of a gateway at its address. `reason` and `configuration` are null if all is well. */

@@ -99,7 +99,7 @@ function printer(json: true | undefined): (record: RequestRecord) => Promise<voi
     return async (record) => printLine(JSON.stringify(recordView(record)));
   }
   return async (record) => {
-    const { lineOf, textOf } = await import('../telemetry/request-line.js');
+    const { lineOf, textOf } = await import('../telemetry/access-log.js');
     const { inColour, plain } = await import('../lib/colour.js');
     const paint = hasColours(process.stdout, process.env) ? inColour : plain;
     const line = lineOf(record, record.endpoint, record.time_ms);

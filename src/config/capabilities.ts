@@ -1,4 +1,4 @@
-import { memoizeByObject } from '../lib/memoize-by-object.js';
+import { memoizeByObject } from '../lib/objects.js';
 import type { Modalities, Modality } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { Manifest } from './adapter.js';

@@ -1,4 +1,4 @@
-import { memoizeByObject } from '../lib/memoize-by-object.js';
+import { memoizeByObject } from '../lib/objects.js';
 import { distance } from '../yaml/did-you-mean.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { flow } from '../yaml/schema-walk.js';

@@ -1,5 +1,5 @@
 import { basename, join as joinPath, parse } from 'node:path';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { readShippedSchema } from '../lib/schemas.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
 import { quote, type Source } from '../yaml/source.js';

@@ -3,14 +3,13 @@ import { findFiles, isPattern } from '../lib/glob.js';
 import { BLOCKS, isBackup, isForeign, reportForeign } from './include-foreign.js';
 import { RELATIVE, nearPattern, patternHint } from './include-hints.js';
 import { checkSiblings } from './include-siblings.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { nameHint } from '../yaml/did-you-mean.js';
-import type { ExpansionContext } from '../yaml/expand.js';
+import { type ExpansionContext, MAX_VALUES } from '../yaml/expand.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { isExtension, pointer as join, quote, type Source } from '../yaml/source.js';
-import { MAX_VALUES } from '../yaml/expand.js';
 import { unreadable } from '../yaml/unreadable.js';
 import { readShippedSchema } from '../lib/schemas.js';
 

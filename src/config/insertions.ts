@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { StageInsertions } from '../schema-types/gateway.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';

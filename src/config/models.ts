@@ -2,7 +2,7 @@ import type { ModelEntry, PriceEntry } from '../schema-types/gateway.js';
 import type { Manifest } from './adapter.js';
 import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
-import { memoizeByObject } from '../lib/memoize-by-object.js';
+import { memoizeByObject } from '../lib/objects.js';
 import { isBeside } from '../yaml/misplaced.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { checkLimits } from './limit-checks.js';

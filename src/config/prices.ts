@@ -1,7 +1,6 @@
 import type { Modalities, PriceUnit } from '../pipeline/modality.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
-import { isRecord } from '../lib/is-record.js';
-import { memoizeByObject } from '../lib/memoize-by-object.js';
+import { isRecord, memoizeByObject } from '../lib/objects.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import { TOKEN_UNITS, type Capability, type Price } from '../core/model.js';

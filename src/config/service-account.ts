@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { ServiceAccount } from '../core/provider.js';
 import { GOOGLE_TOKEN_URL, isAtGoogle } from '../upstream/google-token.js';

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { ConfigFault } from '../core/config-fault.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { ConfigError } from './config-error.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
 import { parse } from '../yaml/parse.js';

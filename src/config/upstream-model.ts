@@ -1,5 +1,4 @@
-import { memoizeByObject } from '../lib/memoize-by-object.js';
-import { isRecord } from '../lib/is-record.js';
+import { memoizeByObject, isRecord } from '../lib/objects.js';
 import type { Modalities } from '../pipeline/modality.js';
 import type { UpstreamEntry } from '../schema-types/gateway.js';
 import { MISPLACED_KEY } from '../yaml/key-hints.js';

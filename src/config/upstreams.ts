@@ -3,7 +3,7 @@ import type { Manifest, ReadProvider } from './adapter.js';
 import { checkChanges } from './fields.js';
 import { wrongDate } from './foreign-models.js';
 import { checkModelRegion } from './model-region.js';
-import { memoizeByObject } from '../lib/memoize-by-object.js';
+import { memoizeByObject } from '../lib/objects.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 import type { Modalities } from '../pipeline/modality.js';

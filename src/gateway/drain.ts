@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../core/errors.js';
-import type { InFlightRequest, InFlightSet } from '../lib/in-flight.js';
+import type { InFlightRequest, InFlightSet } from '../lib/concurrency.js';
 
 const SWEEP_MS = 25;
 /** How long the streams that were cut off at the limit may take to send their error and settle. */

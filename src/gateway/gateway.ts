@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
-import { createApp, type Handler } from './router.js';
+import { createListener } from './router.js';
 import { Settler } from '../billing/hold.js';
 import { checkOrThrow, type ValidCheck } from './check.js';
 import type { Configuration } from '../core/configuration.js';
@@ -12,7 +12,7 @@ import { Heartbeat } from './heartbeat.js';
 import type { Health } from './probes.js';
 import { AccessLog, type LogLines } from '../telemetry/access-log.js';
 import { RecordQueue } from '../telemetry/record-queue.js';
-import { RequestRecorder } from '../telemetry/request-recorder.js';
+import type { RecordSink } from '../telemetry/record-sink.js';
 import { ProviderHealth } from '../telemetry/provider-health.js';
 import { MemoryBudget } from '../http/memory-budget.js';
 import { refuseMalformed } from '../http/malformed-request.js';
@@ -30,13 +30,11 @@ import {
   createTokenSource,
   withTokens,
 } from '../upstream/credentials.js';
-import { createNetwork } from '../upstream/network.js';
+import { createNetwork, withCredentials } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
 import { inForce, restartKeys } from './start-settings.js';
 import { Views } from './views.js';
-import { InFlightSet } from '../lib/in-flight.js';
-import { inNextTurn } from '../lib/next-turn.js';
-import type { SharedClock } from '../lib/shared-clock.js';
+import { InFlightSet, type SharedClock } from '../lib/concurrency.js';
 import { MODALITIES } from '../modalities/index.js';
 
 /** How long a client may take to send its headers, and then its whole request. */
@@ -83,13 +81,13 @@ export class Gateway {
   readonly #memory = new MemoryBudget();
   readonly #access_log: AccessLog;
   readonly #records: RecordQueue;
-  readonly #recorder: RequestRecorder;
+  readonly #sinks: readonly RecordSink[];
   readonly #poll_client: PollClient;
   readonly #health: ProviderHealth;
   #configuration: Configuration;
   /** The file as it was read last. */
   #written: Configuration;
-  #handler: Handler;
+  #listener: RequestListener | undefined;
   readonly #settler: Settler;
   readonly #heartbeat: Heartbeat;
 
@@ -107,11 +105,11 @@ export class Gateway {
     this.#access_log = new AccessLog(options.log, options.lines, options.now);
     const max = checked.configuration.requests.queue;
     this.#records = new RecordQueue({ store: store.requests, log: options.log, max });
-    this.#recorder = new RequestRecorder([this.#access_log, this.#records, ...views.sinks]);
+    this.#sinks = [this.#access_log, ...views.sinks];
     this.#rate_limiters = createRateLimiters(options.now);
     const { log, now, random, store_wait_ms: wait_ms } = options;
     const google = createTokenSource(now);
-    this.network = withSignatures(withTokens(network, google), now);
+    this.network = withCredentials(network, withSignatures(withTokens(network, google), now));
     const poll_client = pollWithTokens(createPollClient(network), google);
     this.#poll_client = pollWithSignatures(poll_client, now);
     const { journal: folder, limits } = checked.configuration;
@@ -127,20 +125,17 @@ export class Gateway {
       clock: options.clock,
       configuration: () => this.#configuration,
     });
-    this.#handler = this.#compose(checked);
     const inner = { inflight: this.#inflight, memory: this.#memory, health: this.#health };
     const outer = { settler: this.#settler, records: this.#records, store, state: this.#state };
     views.watch(factsOf({ ...inner, ...outer }));
-    const handle: RequestListener = (req, res) => inNextTurn(() => void this.#handler(req, res));
-    this.#server = createServer(SERVER_OPTIONS, handle)
+    this.#server = createServer(SERVER_OPTIONS)
       .on('clientError', (error, socket) => this.#refuse(error, socket))
       .on('connect', (_req, socket) => {
         // Node removes its own listener: without one, a reset would end the process.
         socket.on('error', () => socket.destroy());
         this.#refuse(undefined, socket);
-      })
-      // An unknown `Expect` header is ignored, like any other unknown header.
-      .on('checkExpectation', handle);
+      });
+    this.#serve(checked);
     this.#connections = new Connections(this.#server);
   }
 
@@ -220,7 +215,7 @@ export class Gateway {
     this.#configuration = configuration;
     this.#records.max = configuration.requests.queue;
     this.#health.keep(configuration.providers);
-    this.#handler = this.#compose({ ...checked, configuration });
+    this.#serve({ ...checked, configuration });
     this.#state.configuration_fault = undefined;
     this.#state.configuration_reason = undefined;
     this.views.reloaded(configuration);
@@ -254,7 +249,18 @@ export class Gateway {
     }
   }
 
-  #compose({ configuration, stages }: ValidCheck): Handler {
+  /** From now on new requests go through the endpoints of this configuration. */
+  #serve(checked: ValidCheck): void {
+    const earlier = this.#listener;
+    this.#listener = this.#compose(checked);
+    // An unknown `Expect` header is ignored, like any other unknown header.
+    for (const event of ['request', 'checkExpectation']) {
+      if (earlier) this.#server.off(event, earlier);
+      this.#server.on(event, this.#listener);
+    }
+  }
+
+  #compose({ configuration, stages }: ValidCheck): RequestListener {
     this.#access_log.serve(configuration.endpoints);
     const { store, network, options } = this;
     const { log, random } = options;
@@ -268,11 +274,12 @@ export class Gateway {
       settler: this.#settler,
       memory: this.#memory,
       access_log: this.#access_log,
-      recorder: this.#recorder,
+      records: this.#records,
+      sinks: this.#sinks,
     };
     const eachText = textReader(MODALITIES);
     const services = { configuration, store, network, log, now, random, eachText, ...shared };
-    return createApp(stages, services, this.#state);
+    return createListener(stages, services, this.#state);
   }
 
   #refuse(error: NodeJS.ErrnoException | undefined, socket: Duplex): void {

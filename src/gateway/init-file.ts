@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import type { PlannedModel, PlannedProvider } from './init-plan.js';
 
 export interface InitFile {

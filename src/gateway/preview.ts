@@ -1,4 +1,4 @@
-import { RequestNotes } from '../pipeline/request-notes.js';
+import { RequestNotes } from '../pipeline/request-record.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import { GatewayError } from '../core/errors.js';
 import type { Model, Upstream } from '../core/model.js';

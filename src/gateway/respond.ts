@@ -25,7 +25,7 @@ import type { PaidAnswer } from '../pipeline/work.js';
  * rejects.
  */
 export function respond(
-  { log, access_log, recorder, configuration, now }: Services,
+  { log, access_log, records, sinks, configuration, now }: Services,
   state: Health,
 ): StageMiddleware {
   const { client_ms } = configuration.limits;
@@ -41,8 +41,10 @@ export function respond(
       refused = writeError(ctx, error, { log, client_ms, now });
     }
     const record = finalRecord(ctx.state, refused ?? answered(ctx));
-    if (record) recorder.take(record, ctx);
-    else logAccess(ctx, access_log, performance.now() - started, refused);
+    if (record) {
+      if (!record.is_kept) records.take(record);
+      for (const sink of sinks) sink.take(record, ctx);
+    } else logAccess(ctx, access_log, performance.now() - started, refused);
     if (ctx.state.memory) release(ctx.state.memory, ctx);
   };
 }

@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { inNextTurn } from '../lib/concurrency.js';
 import { preflight, allowCors } from './cors.js';
 import { respond } from './respond.js';
 import type { EndpointEntry } from '../core/configuration.js';
@@ -22,14 +23,15 @@ import { randomUUID } from 'node:crypto';
 
 const BUILT_IN: ReadonlySet<string> = new Set(builtInStages(MODALITIES).keys());
 
-export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
-
-/** Builds the request handler for one configuration. All stages are looked up and composed here. */
-export function createApp(
+/**
+ * Makes the listener for the requests of one configuration. All stages are looked up and composed
+ * here.
+ */
+export function createListener(
   stages: ReadonlyMap<string, Stage>,
   services: Services,
   state: Health,
-): Handler {
+): RequestListener {
   const app = new Koa<State>();
   app.silent = true;
   const router = new Router<State>();
@@ -57,15 +59,17 @@ export function createApp(
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router));
   const handle = app.callback();
-  return (req, res) => {
+  const listen = (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const run = direct.get(req.url ?? '')?.get(req.method ?? '');
     if (!run) return handle(req, res);
     const ctx = app.createContext<State>(req, res);
     res.statusCode = 404;
-    ctx.state.request_id = requestId(services.now());
+    ctx.state.time_ms = services.now();
+    ctx.state.request_id = requestId(ctx.state.time_ms);
     // `respond` never rejects; if it did, the process must survive.
     return run(ctx).catch(() => void res.destroy());
   };
+  return (req, res) => inNextTurn(() => void listen(req, res));
 }
 
 /**
@@ -103,7 +107,8 @@ function speakAs({ state, res }: Context, format: RequestFormat | undefined): vo
 /** Gives each request, even a probe, an ID that its client and the log share. */
 function assignRequestId(now: () => number): Koa.Middleware<State> {
   return (ctx, next) => {
-    ctx.state.request_id = requestId(now());
+    ctx.state.time_ms = now();
+    ctx.state.request_id = requestId(ctx.state.time_ms);
     ctx.set('x-request-id', ctx.state.request_id);
     return next();
   };

@@ -3,7 +3,7 @@ import type { Configuration } from '../core/configuration.js';
 import type { Store } from '../store/store-types.js';
 import { Alerts } from '../telemetry/alerts/alerts.js';
 import { openMetrics, type Metrics } from '../telemetry/metrics/metrics.js';
-import type { RecordSink } from '../telemetry/request-recorder.js';
+import type { RecordSink } from '../telemetry/record-sink.js';
 import { Traces } from '../telemetry/traces/traces.js';
 import type { GatewayFacts, View } from '../telemetry/view.js';
 

@@ -4,7 +4,7 @@ import {
   LightAbortController,
   type LightAbortSignal,
   type InFlightRequest,
-} from '../lib/in-flight.js';
+} from '../lib/concurrency.js';
 import type { RequestMemory } from './memory-budget.js';
 import { ClientDisconnected } from '../core/errors.js';
 import { UpstreamError } from '../core/upstream-error.js';

@@ -1,4 +1,4 @@
-import { isRecord } from './is-record.js';
+import { isRecord } from './objects.js';
 
 /**
  * The text of a block of a type that is not known. The hold is computed from it, so every upstream

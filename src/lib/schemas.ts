@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Ajv2020, AnySchemaObject, Options, ValidateFunction } from 'ajv/dist/2020.js';
-import { isRecord } from './is-record.js';
+import { isRecord } from './objects.js';
 import { packageRoot } from './package-root.js';
 
 /** The text of `schemas/NAME.schema.json`. */

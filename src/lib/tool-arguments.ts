@@ -1,4 +1,4 @@
-import { isRecord } from './is-record.js';
+import { isRecord } from './objects.js';
 
 /**
  * The arguments of a tool call as an object. A model may write other JSON, or break off in the

@@ -1,6 +1,6 @@
 import { nearestWord, nameHint } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { compileText } from './address.js';
 import { OPERATORS, type Parts } from './operators.js';
 import { compilePath } from './path.js';

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { JSONValue } from '@jmespath-community/jmespath';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { quote } from '../yaml/source.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import type { PathFault } from './path.js';
 import type { Template } from './scope.js';
 import { UpstreamError } from '../core/upstream-error.js';

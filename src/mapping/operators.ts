@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { compileJmespath } from './jmespath.js';
 import { nearestRatio } from './ratio.js';
 import type { Scope, Template } from './scope.js';

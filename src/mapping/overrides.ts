@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import type { Upstream } from '../core/model.js';
 

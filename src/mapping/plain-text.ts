@@ -1,7 +1,7 @@
 import { nameHint } from '../yaml/did-you-mean.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { OPERATORS } from './operators.js';
 import type { PathFault } from './path.js';
 import type { TemplateScope } from './template-scopes.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 
 /**
  * The ratio, such as `16:9`, that is nearest to `{ width, height }`; undefined if `words` is not a

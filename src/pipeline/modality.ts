@@ -97,7 +97,8 @@ export interface Operation {
   readonly format?: string;
   /** Absent if its format has one. */
   readonly description?: Description;
-  run(state: State, client: ClientConnection, services: Services): Promise<Answer>;
+  /** Absent if it sends the work of the request to its upstreams, one after another. */
+  readonly run?: (state: State, client: ClientConnection, services: Services) => Promise<Answer>;
 }
 
 /**

@@ -1,22 +1,69 @@
-import type { Capability, Upstream } from '../core/model.js';
+import type { Capability } from '../core/model.js';
 import type { Provider, ProviderOperation } from '../core/provider.js';
-import { memoizeByObject } from '../lib/memoize-by-object.js';
+import { memoizeByObject } from '../lib/objects.js';
+import type { DefaultEndpoint, Operation } from './modality.js';
+import type { Money, Need } from './stage.js';
 
 /** An operation of a provider whose codec has the type that its modality wants. */
 export type OperationWith<Codec> = ProviderOperation & { readonly codec: Codec };
 
 /**
- * Returns a function that finds an upstream's operation for a modality, and checks its codec once.
+ * Returns a function that finds a provider's operation for a modality, and checks its codec once.
  * It throws an `Error` where there is none, which a valid configuration excludes.
  */
 export function operationReader<Codec>(
   modality: Capability,
   isCodec: (value: unknown) => value is Codec,
-): (upstream: Pick<Upstream, 'provider'>) => OperationWith<Codec> {
-  const read = memoizeByObject(({ name, operations }: Provider): OperationWith<Codec> => {
+): (provider: Provider) => OperationWith<Codec> {
+  return memoizeByObject(({ name, operations }: Provider): OperationWith<Codec> => {
     const operation = operations.get(modality);
     if (!operation || !isCodec(operation.codec)) throw new Error(`${name} serves no ${modality}.`);
     return { ...operation, codec: operation.codec };
   });
-  return ({ provider }) => read(provider);
+}
+
+/**
+ * An endpoint at `at` (method and path) that holds money, calls the modality and charges the
+ * answer.
+ */
+export function spendingEndpoint(
+  name: string,
+  at: string,
+  { modality, format }: { modality: string; format: string },
+): DefaultEndpoint {
+  const stages = [
+    'auth',
+    { validate: format },
+    { route: { capability: modality } },
+    'balance',
+    { transform: modality },
+    'meter',
+  ];
+  return { name, at, stages };
+}
+
+/** What tells one spending operation from another. */
+export interface SpendingOptions {
+  name: string;
+  modality: string;
+  /** The format of its request body. */
+  format: string;
+  gives: Need;
+  /** `spends` if the request charges its answer, `hands-over` if a task charges it later. */
+  money: Money;
+}
+
+/** The operation of `transform` that sends the work of a modality to its upstreams. */
+export function spendingOperation({
+  name,
+  modality,
+  format,
+  gives,
+  money,
+}: SpendingOptions): Operation {
+  return {
+    name,
+    format,
+    shape: { needs: ['caller', 'model', `work:${modality}`], gives: [gives], money },
+  };
 }

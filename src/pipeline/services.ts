@@ -2,14 +2,15 @@ import type { Logger } from 'pino';
 import type { Settler } from '../billing/hold.js';
 import type { Configuration } from '../core/configuration.js';
 import type { UpstreamError } from '../core/upstream-error.js';
-import type { InFlightRequest, InFlightSet } from '../lib/in-flight.js';
+import type { InFlightRequest, InFlightSet } from '../lib/concurrency.js';
 import type { RateLimiters } from '../lib/rate-limiter.js';
 import type { MemoryBudget } from '../http/memory-budget.js';
 import type { Store } from '../store/store-types.js';
 import type { Task } from '../store/tasks/task-types.js';
 import type { AccessLog } from '../telemetry/access-log.js';
 import type { ProviderHealth } from '../telemetry/provider-health.js';
-import type { RecordSink } from '../telemetry/request-recorder.js';
+import type { RecordQueue } from '../telemetry/record-queue.js';
+import type { RecordSink } from '../telemetry/record-sink.js';
 import type { Network } from '../upstream/network-types.js';
 import type { PollClient } from '../upstream/poll-client.js';
 import type { EachText } from './text-walk.js';
@@ -31,10 +32,10 @@ export interface Services {
   eachText: EachText;
   log: Logger;
   access_log: AccessLog;
-  /**
-   * Takes the record of each request for work, and passes it to the log, the store and the views.
-   */
-  recorder: RecordSink;
+  /** Takes the records that were not written to the store with a charge. */
+  records: RecordQueue;
+  /** Take the record of each request for work: the log and the views. */
+  sinks: readonly RecordSink[];
   /** Milliseconds since 1970. */
   now: () => number;
   /** A number from 0 to 1, for load balancing. */

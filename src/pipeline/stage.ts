@@ -2,13 +2,12 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import type { Bill } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
 import type { EndpointEntry } from '../core/configuration.js';
-import type { GatewayError } from '../core/errors.js';
+import { type GatewayError, OptionError } from '../core/errors.js';
 import type { Caller, Model } from '../core/model.js';
 import type { RequestMemory } from '../http/memory-budget.js';
-import { RequestNotes } from './request-notes.js';
+import { RequestNotes } from './request-record.js';
 import type { Services } from './services.js';
 import type { Answer, RoutedTask, Work } from './work.js';
-import { OptionError } from '../core/errors.js';
 
 /** A validated request body, and the name of the format whose schema it satisfies. */
 export interface Request {
@@ -44,6 +43,8 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   /** Deleted before the work is sent: it may be large, and the work replaces it. */
   request?: Request | undefined;
   request_id: string;
+  /** When the request arrived, in ms since 1970. */
+  time_ms: number;
   endpoint?: string;
   /** Only a request for work has notes and leaves a record. */
   notes?: RequestNotes;

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { isMediaUrl } from '../lib/media-url.js';
 import { NESTING, tooDeep } from './nesting.js';
 

@@ -1,6 +1,6 @@
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import { byPlace } from '../yaml/report.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { moneyFaults, needsHold } from './money-check.js';
 import type { Need, Shape, Stage } from './stage.js';
 import { fault, subjectOf, type Step } from './step.js';

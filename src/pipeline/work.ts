@@ -3,7 +3,7 @@ import type { Hold } from '../billing/hold.js';
 import type { Caller, Upstream } from '../core/model.js';
 import type { ClientConnection } from '../http/client-connection.js';
 import type { Task } from '../store/tasks/task-types.js';
-import type { RequestNotes } from './request-notes.js';
+import type { RequestNotes } from './request-record.js';
 import type { Services } from './services.js';
 
 /**

@@ -1,7 +1,7 @@
 import { ClientDisconnected, GatewayError } from '../core/errors.js';
-import { memoizeByObject } from '../lib/memoize-by-object.js';
+import { memoizeByObject } from '../lib/objects.js';
 import { inTurns, type Steps } from '../lib/text-search.js';
-import { EventLoopTurns } from '../lib/event-loop-turns.js';
+import { EventLoopTurns } from '../lib/concurrency.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Context } from '../pipeline/stage.js';
 

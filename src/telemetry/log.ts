@@ -1,9 +1,8 @@
 import { pino, type Logger } from 'pino';
 import { write, writeSync } from 'node:fs';
 import { inColour, plain } from '../lib/colour.js';
-import type { LogLines } from './access-log.js';
+import { type LogLines, textOf } from './access-log.js';
 import { plainError } from './plain-error.js';
-import { textOf } from './request-line.js';
 import { entryText } from './text-log.js';
 
 const STANDARD_ERROR = 2;

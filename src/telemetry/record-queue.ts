@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { RequestRecord } from '../core/request-record.js';
 import type { RequestStore } from '../store/requests/request-types.js';
-import type { RecordSink } from './request-recorder.js';
 
 const FLUSH_MS = 1_000;
 /** A queue of this many records is written at once, before the second is over. */
@@ -11,7 +10,7 @@ const FULL = 500;
 const BATCH = 250;
 
 interface RecordQueueOptions {
-  store: Pick<RequestStore, 'add' | 'rollUp' | 'lost'>;
+  store: Pick<RequestStore, 'add' | 'rollUp' | 'lost' | 'written'>;
   log: Logger;
   /** The maximum of records that wait for the store. Further ones are dropped, and counted. */
   max: number;
@@ -22,18 +21,21 @@ interface RecordQueueOptions {
  * records to the totals. (A charge writes its record in its own transaction.) No request waits for
  * it. After a failure of the store the records are written again later.
  */
-export class RecordQueue implements RecordSink {
+export class RecordQueue {
   max: number;
   #waiting: RequestRecord[] = [];
   #dropped = 0;
   /** The number of dropped records that the log has reported. */
   #reported = 0;
-  #timer: NodeJS.Timeout | undefined;
+  /** How many records the store had written when the totals were last brought up to date. */
+  #rolled_up = 0;
+  readonly #timer: NodeJS.Timeout;
   #flushing: Promise<void> | undefined;
   #isFailing = false;
 
   constructor(private readonly options: RecordQueueOptions) {
     this.max = options.max;
+    this.#timer = setInterval(() => this.#flushIfDue(), FLUSH_MS).unref();
   }
 
   /** The number of records that were lost since the process started. */
@@ -45,12 +47,10 @@ export class RecordQueue implements RecordSink {
     return this.#waiting.length;
   }
 
+  /** Takes a record that was not written with a charge. */
   take(record: RequestRecord): void {
-    if (!record.is_kept) {
-      if (this.#waiting.length >= this.max) this.#dropped += 1;
-      else this.#waiting.push(record);
-    }
-    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
+    if (this.#waiting.length >= this.max) this.#dropped += 1;
+    else this.#waiting.push(record);
     if (this.#waiting.length >= FULL && !this.#isFailing) void this.flush();
   }
 
@@ -64,28 +64,32 @@ export class RecordQueue implements RecordSink {
   async close(): Promise<void> {
     await this.flush();
     await this.flush();
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
     this.#dropped += this.#waiting.length;
     this.#waiting = [];
     this.#reportDropped();
   }
 
+  #flushIfDue(): void {
+    const hasNew = this.#waiting.length > 0 || this.options.store.written !== this.#rolled_up;
+    if (hasNew || this.#isFailing) void this.flush();
+  }
+
   async #flush(): Promise<void> {
     const { store, log } = this.options;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     try {
       await this.#write();
+      this.#rolled_up = store.written;
       while (await store.rollUp()) {
         await nextTurn();
         // After a restart there may be many steps. New records are written between them.
         await this.#write();
+        this.#rolled_up = store.written;
       }
       this.#isFailing = false;
     } catch (err) {
       if (!this.#isFailing) log.error({ err }, 'records of requests wait for the store');
       this.#isFailing = true;
-      this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
     }
     this.#reportDropped();
   }

@@ -1,6 +1,6 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import type { Colour, Paint } from '../lib/colour.js';
-import { clock, legible } from './request-line.js';
+import { clock, legible } from './access-log.js';
 
 const LEVELS: readonly [from: number, name: string, colour: Colour][] = [
   [60, 'FATAL', 'red'],

@@ -1,7 +1,7 @@
 import type { Configuration } from '../core/configuration.js';
 import type { RequestRecord } from '../core/request-record.js';
 import type { OpenHolds } from '../store/verify/open-holds.js';
-import type { EndedRequest } from './request-recorder.js';
+import type { EndedRequest } from './record-sink.js';
 import type { OutcomeReport } from './provider-health.js';
 
 /** The state of a running gateway that a view may read at any time. */

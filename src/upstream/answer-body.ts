@@ -1,5 +1,5 @@
 import { UpstreamError } from '../core/upstream-error.js';
-import { inNextTurn } from '../lib/next-turn.js';
+import { inNextTurn } from '../lib/concurrency.js';
 
 /** The source of a body's bytes. */
 export interface BodySource {

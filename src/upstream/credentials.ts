@@ -1,7 +1,6 @@
 import type { Provider, ServiceAccount, WireRequest } from '../core/provider.js';
-import { isOwn, urlOf } from './provider-url.js';
+import { isOwn, urlOf, skipBody } from './upstream-request.js';
 import type { PollClient } from './poll-client.js';
-import { skipBody } from './upstream-request.js';
 import { fetchToken, isAtGoogle, type Token } from './google-token.js';
 import type { Network } from './network-types.js';
 import { UpstreamError } from '../core/upstream-error.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import type { ErrorWords, ErrorReader } from '../core/upstream-error.js';
 
 /** The part of an error's body that is read. The message is well within it. */

@@ -1,11 +1,10 @@
 import type { Provider } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { LightAbortController, type LightAbortSignal } from '../lib/in-flight.js';
+import { LightAbortController, type LightAbortSignal } from '../lib/concurrency.js';
 import { AnswerTooLarge, type AnswerMemory } from './answer-body.js';
 import type { Network } from './network-types.js';
-import { readBytes, skipBody } from './upstream-request.js';
+import { readBytes, skipBody, type CallScope } from './upstream-request.js';
 import { followRedirects } from './redirects.js';
-import type { CallScope } from './upstream-request.js';
 import { NotPublic } from './ssrf-guard.js';
 
 /** A client's URL cannot be fetched. The message is a predicate of it, such as `took too long`. */

@@ -1,7 +1,7 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import type { ServiceAccount } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { systemCodes } from './system-code.js';
+import { systemCodes } from './connection-error.js';
 
 /** An access token, and the ms for which it is valid from now on. */
 export interface Token {

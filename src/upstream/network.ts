@@ -1,12 +1,11 @@
-import { Agent, Pool } from 'undici';
+import { Agent, Pool, buildConnector } from 'undici';
 import type { Provider, WireRequest } from '../core/provider.js';
-import { connectorOf } from './connector.js';
-import { UpstreamCall, unsent } from './upstream-call.js';
+import { packetsIn, UpstreamCall, unsent } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import type { Network } from './network-types.js';
-import { memoizeByObject } from '../lib/memoize-by-object.js';
-import { addressOf, baseOf, isForeign, isOwn, type Base } from './provider-url.js';
+import { memoizeByObject } from '../lib/objects.js';
+import { addressOf, baseOf, isForeign, isOwn, type Base } from './upstream-request.js';
 
 export interface NetworkOptions {
   /** The maximum of sockets to one origin. Further calls wait for one within `connect_ms`. */
@@ -71,6 +70,20 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
   };
 }
 
+/**
+ * Sends the requests of providers that sign them or need a token through `authorized`, and all
+ * others directly.
+ */
+export function withCredentials(network: Network, authorized: Network): Network {
+  return {
+    send: (provider, request, signal) => {
+      const needsMore = provider.service_account ?? provider.signer;
+      return (needsMore ? authorized : network).send(provider, request, signal);
+    },
+    close: () => network.close(),
+  };
+}
+
 /** The idle time of a socket. A time that the server announces replaces it. */
 export function idleOf(origin: string | URL, idle_ms: number): number {
   return String(origin).startsWith('https:') ? idle_ms : Math.min(idle_ms, PLAIN_IDLE_MS);
@@ -102,4 +115,41 @@ function targetOf(provider: Provider): Target {
     value,
   ]);
   return { ...baseOf(provider), headers: { ...IDENTITY, ...Object.fromEntries(lowered) } };
+}
+
+/** The most bytes that Node.js reads at once. */
+const PACKET_BYTES = 64 * 1024;
+
+/** The most hosts whose TLS sessions are kept. */
+const MAX_SESSIONS = 100;
+
+/**
+ * Connects as undici does, but packets of all its sockets arrive in one memory, from which each is
+ * copied. Otherwise Node.js takes 64 KiB for each packet and gives most of it back. A TLS session
+ * is resumed at the next connection to its host.
+ */
+export function connectorOf(options: buildConnector.BuildOptions): buildConnector.connector {
+  const arriving = Buffer.allocUnsafeSlow(PACKET_BYTES);
+  const sessions = new Map<string, Buffer>();
+  return (target, callback) => {
+    const { socket, onread } = packetsIn(arriving);
+    const host = target.servername ?? target.hostname;
+    const session = sessions.get(host);
+    // One for each socket: the function that gets its packets must know it.
+    const connect = buildConnector({ ...options, onread, session, maxCachedSessions: 0 });
+    connect(target, (...[error, opened]) => {
+      if (error) return callback(error, null);
+      socket.is = opened;
+      opened.on('session', (fresh: Buffer) => keep(sessions, host, fresh));
+      callback(null, opened);
+    });
+  };
+}
+
+/** The session that was kept first makes room. */
+function keep(sessions: Map<string, Buffer>, host: string, session: Buffer): void {
+  sessions.delete(host);
+  const [first] = sessions.keys();
+  if (first !== undefined && sessions.size >= MAX_SESSIONS) sessions.delete(first);
+  sessions.set(host, session);
 }

@@ -1,9 +1,8 @@
 import type { Provider, WireAnswer, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import type { LightAbortSignal } from '../lib/in-flight.js';
-import { isOwn, urlOf } from './provider-url.js';
+import type { LightAbortSignal } from '../lib/concurrency.js';
+import { isOwn, urlOf, skipBody } from './upstream-request.js';
 import type { Network } from './network-types.js';
-import { skipBody } from './upstream-request.js';
 
 const MAX_REDIRECTS = 5;
 const REDIRECT_STATUS = new Set([301, 302, 303, 307, 308]);

@@ -1,5 +1,5 @@
 import { createParser, type EventSourceParser, type ParseError } from 'eventsource-parser';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
 const STREAMING = { stream: true };

@@ -1,11 +1,11 @@
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import type { AbortListener, LightAbortSignal } from '../lib/in-flight.js';
-import { inNextTurn } from '../lib/next-turn.js';
+import { type AbortListener, type LightAbortSignal, inNextTurn } from '../lib/concurrency.js';
 import type { Timeouts, WireAnswer } from '../core/provider.js';
 import { AnswerBody, type BodySource } from './answer-body.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { ClientDisconnected, isStop } from '../core/errors.js';
-import { systemCodes } from './system-code.js';
+import { connectionError } from './connection-error.js';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
@@ -230,27 +230,6 @@ function check(timer: PhaseTimer): void {
   timer.check();
 }
 
-/**
- * The error of a call that a library reports as failed. Only a call that was not sent is
- * `unreachable`: the upstream may have carried out any other.
- */
-export function connectionError(
-  error: Error,
-  reached: 'nothing' | 'upstream' | 'answer',
-): UpstreamError {
-  if (error instanceof UpstreamError) return error;
-  if (error.cause instanceof UpstreamError) return error.cause;
-  const options = { cause: error, codes: systemCodes(error) };
-  if (reached === 'nothing') {
-    return new UpstreamError('unreachable', 'The upstream is unreachable.', undefined, options);
-  }
-  const message =
-    reached === 'answer'
-      ? "The upstream's answer was cut off."
-      : 'The upstream closed the connection without an answer.';
-  return new UpstreamError('broken', message, undefined, options);
-}
-
 type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The headers of an answer, each as one text. */
@@ -295,4 +274,15 @@ export async function* inflate(
     const message = "The upstream's compressed answer cannot be read.";
     throw new UpstreamError('broken', message, undefined, { cause: error });
   }
+}
+
+/** Reads packets into `memory`, and gives a copy of each to the socket. */
+export function packetsIn(memory: Buffer) {
+  const socket: { is?: Socket } = {};
+  const callback = (bytes: number): boolean => {
+    const packet = Buffer.allocUnsafe(bytes);
+    memory.copy(packet, 0, 0, bytes);
+    return socket.is?.push(packet) ?? true;
+  };
+  return { socket, onread: { buffer: memory, callback } };
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { pricesHere } from './foreign-prices.js';
 import { meantDuration, meantSize } from './meant-values.js';
 import { flow } from './schema-walk.js';

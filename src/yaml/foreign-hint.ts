@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 
 /** A hint for a key of another program: one for every value, or one for each shape that fits. */
 export type ForeignHint = string | { text?: string; list?: string; block?: string };

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import type { ForeignHint } from './foreign-hint.js';
 
 /** Keys of other programs in a price, and what does the same here. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import type { Part } from './schema-walk.js';
 import { isKey } from './secrets.js';
 import { segments } from './source.js';

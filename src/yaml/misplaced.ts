@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { pointer as join, quote, type FaultDetails, type Source } from './source.js';
 
 /** A fault with the pointer to its place. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { segments } from './source.js';
 
 /** A part of a JSON Schema. */

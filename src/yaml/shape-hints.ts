@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { exampleOf, flow, followed, requiredOf, wants, type Part } from './schema-walk.js';
 import { booleanHint, tidied } from './text-hints.js';
 

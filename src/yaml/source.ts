@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { nearestWord } from './did-you-mean.js';
 import { requiredFor } from './foreign-required.js';
 import type { Report } from './report.js';

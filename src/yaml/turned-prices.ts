@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import type { Explained } from './misplaced.js';
 import { flow, type Part } from './schema-walk.js';
 import { pointer as join, segments, type Source } from './source.js';

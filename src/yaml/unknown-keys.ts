@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { nearestWord } from './did-you-mean.js';
 import { filled } from './filled-hints.js';
 import { foreignKeyHint, notForHint } from './foreign-keys.js';

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { isRecord } from '../lib/is-record.js';
+import { isRecord } from '../lib/objects.js';
 import { keyHint } from './key-hints.js';
 import { exampleOf, flow, schemaAt, wants, type Part } from './schema-walk.js';
 import { namedEntry, structureHint, textInBlock, textInList } from './shape-hints.js';

@@ -1,14 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import Sqlite from 'better-sqlite3';
 import { FLAGS, firstIdAt, type RequestRecord } from '../../src/core/request-record.js';
-import { bindRecord } from '../../src/store/requests/request-columns.js';
 import {
   ROLL_UP_ACCOUNTS,
   ROLL_UP_LATENCIES,
   ROLL_UP_TOTALS,
 } from '../../src/store/requests/request-totals-sql.js';
 import { prepareBulk } from '../../src/store/sqlite/sqlite-bulk.js';
-import { RECORD } from '../../src/store/sqlite/sqlite-requests.js';
+import { bindRecord, RECORD } from '../../src/store/sqlite/sqlite-records.js';
 
 export const DAY_MS = 86_400_000;
 /** The afternoon of a day, so that the last day of a range is not over. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 
 /** The files that people write by hand, with an editor. */
 export const WRITTEN = ['gateway', 'provider'] as const;

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { Gateway, checkOrThrow } from '../../src/gateway/gateway.js';
 import { parseDollars } from '../../src/lib/money.js';
+import type { SharedClock } from '../../src/lib/concurrency.js';
+import type { LogLines } from '../../src/telemetry/access-log.js';
 import type { KeyTerms } from '../../src/store/keys/keys.js';
 
 export interface TestGateway {
@@ -31,6 +33,10 @@ export interface TestGatewayOptions {
   files?: Record<string, string>;
   env?: NodeJS.ProcessEnv;
   log?: Logger;
+  /** Where `log` writes, for an access log that writes there directly. */
+  lines?: LogLines;
+  /** As `serve` has it; without one, times are those of `now`. */
+  clock?: SharedClock;
   now?: () => number;
   random?: () => number;
   store_wait_ms?: number;
@@ -53,12 +59,14 @@ export async function startGateway(
     await writeFile(join(folder, name), text);
   }
   const { log = pino({ level: 'silent' }), now = Date.now, random = Math.random } = options;
-  const { store_wait_ms } = options;
+  const { store_wait_ms, lines, clock } = options;
   const gateway = await Gateway.open(await checkOrThrow(file, options.env ?? {}), {
     log,
     now,
     random,
     ...(store_wait_ms && { store_wait_ms }),
+    ...(lines && { lines }),
+    ...(clock && { clock }),
   });
   const account = await gateway.store.createAccount('tester', parseDollars(options.credit ?? '10'));
   const { key, secret } = await gateway.store.createKey(account.id, 'test', options.terms);

@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 
 /** The first with all that the second has: maps are merged by key, all else is replaced. */
 export function mergeYaml(whole: object, fragment: object): Record<string, unknown> {

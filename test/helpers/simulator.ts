@@ -1,5 +1,5 @@
 import { answer } from '../../providers/simulator.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { WireRequest } from '../../src/core/provider.js';
 
 export interface SimulatorAnswer {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { play, startUpstream, type FakeUpstream, type Received, type Step } from './upstream.js';
 
 /** What the operation is when it is asked about: the fields beside `name`. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ServerResponse } from 'node:http';
 import { image } from '../../providers/openai-image.js';
 import type { ImageCall, ImageReply } from '../../src/modalities/image/codec.js';
-import { isRecord } from '../../src/lib/is-record.js';
+import { isRecord } from '../../src/lib/objects.js';
 import type { Provider } from '../../src/core/provider.js';
 import { classifyError } from '../../src/upstream/classify-error.js';
 import { ask } from '../helpers/ask.js';

@@ -3,7 +3,7 @@ import { chat } from '../../providers/openai.js';
 import { answer } from '../../providers/simulator.js';
 import type { ChatCall, ChatDelta, ChatReply } from '../../src/modalities/chat/codec.js';
 import type { Provider, WireAnswer } from '../../src/core/provider.js';
-import { DeltaReader } from '../../src/modalities/chat/delta-reader.js';
+import { DeltaReader } from '../../src/modalities/chat/deliver.js';
 import { classifyError } from '../../src/upstream/classify-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import { readJson, readText } from '../../src/upstream/upstream-request.js';

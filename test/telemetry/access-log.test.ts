@@ -1,11 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import type { RequestRecord } from '../../src/core/request-record.js';
-import { FLAGS } from '../../src/core/request-record.js';
+import { type RequestRecord, FLAGS } from '../../src/core/request-record.js';
 import { inColour } from '../../src/lib/colour.js';
-import { AccessLog } from '../../src/telemetry/access-log.js';
-import { jsonOf, lineOf, textOf, type RequestLine } from '../../src/telemetry/request-line.js';
+import {
+  AccessLog,
+  jsonOf,
+  lineOf,
+  textOf,
+  type RequestLine,
+} from '../../src/telemetry/access-log.js';
 import { recordAt } from '../store/requests/helpers.js';
 
 const NOW_MS = 1_763_894_000_000;

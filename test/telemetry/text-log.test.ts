@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { GatewayError } from '../../src/core/errors.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
-import { connectionError } from '../../src/upstream/upstream-call.js';
+import { connectionError } from '../../src/upstream/connection-error.js';
 import { inColour, plain } from '../../src/lib/colour.js';
 import { plainError, upstreamFault } from '../../src/telemetry/plain-error.js';
 import { entryText } from '../../src/telemetry/text-log.js';

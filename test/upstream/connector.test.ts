@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Agent } from 'undici';
-import { connectorOf } from '../../src/upstream/connector.js';
+import { connectorOf } from '../../src/upstream/network.js';
 
 /** A key that both sides know stands in for a certificate. */
 const SHARED = { identity: 'test', psk: Buffer.from('0123456789abcdef') };

@@ -5,8 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Provider, Timeouts, WireAnswer, WireRequest } from '../../src/core/provider.js';
 import { createNetwork, idleOf } from '../../src/upstream/network.js';
-import { isForeign, isOwn } from '../../src/upstream/provider-url.js';
-import { readJson, readText } from '../../src/upstream/upstream-request.js';
+import { isForeign, isOwn, readJson, readText } from '../../src/upstream/upstream-request.js';
 import type { Network } from '../../src/upstream/network-types.js';
 import {
   chatJson,

@@ -1,4 +1,4 @@
-import { isRecord } from '../../lib/is-record.js';
+import { isRecord } from '../../lib/objects.js';
 import { ERRORS } from '../../core/errors.js';
 import { readShippedSchema } from '../../lib/schemas.js';
 import { MODALITIES } from '../../modalities/index.js';

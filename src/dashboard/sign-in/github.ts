@@ -10,7 +10,7 @@ import {
   type CustomFetch,
 } from 'openid-client';
 import type { GithubProvider } from '../../core/configuration.js';
-import { isRecord } from '../../lib/is-record.js';
+import { isRecord } from '../../lib/objects.js';
 import { fetchIdentity, TIMEOUT_S } from './fetch.js';
 import { identityOf, type IdentityService } from './identity.js';
 

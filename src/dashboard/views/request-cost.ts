@@ -1,5 +1,4 @@
-import { tokenCost } from '../../billing/bill.js';
-import { priceOfLongPrompt } from '../../billing/prompt-price.js';
+import { tokenCost, priceOfLongPrompt } from '../../billing/bill.js';
 import type { Price } from '../../core/model.js';
 import type { RequestRecord } from '../../core/request-record.js';
 import { hasTokens, type TokenUsage } from '../../core/usage.js';

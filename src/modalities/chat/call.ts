@@ -2,7 +2,6 @@ import type { ChatCall, ChatDelta, ChatReply } from './codec.js';
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Upstream } from '../../core/model.js';
 import type { ClientNames } from './client-names.js';
-import type { DeltaSource } from './delta-reader.js';
 
 /** The size of a prompt, from which its max cost is computed. */
 export interface PromptSize {
@@ -114,4 +113,18 @@ export interface ChatAttempt {
   visible: VisibleParts;
   limits: Limits;
   client: ClientConnection;
+}
+
+export type DeltaConsumer = (deltas: readonly ChatDelta[]) => Promise<void> | undefined;
+
+/** A source of the deltas of a stream, packet by packet. */
+export interface DeltaSource {
+  /**
+   * Calls `take` with the deltas of each packet, and waits for the promise that it returns.
+   * Resolves when the stream is complete or `leave` was called; rejects with the error of a broken
+   * stream.
+   */
+  each(take: DeltaConsumer): Promise<void>;
+  /** Ends the reading early. */
+  leave(): void;
 }

@@ -1,4 +1,4 @@
-import { hasMethods, isRecord } from '../../lib/is-record.js';
+import { hasMethods, isRecord } from '../../lib/objects.js';
 import type { Encoded } from '../../core/provider.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
 import type { MessagesBlock, MessagesMessage, MessagesTool } from '../../schema-types/messages.js';
@@ -12,6 +12,8 @@ import type { Upstream } from '../../core/model.js';
  */
 export interface ChatCall {
   messages: readonly ChatMessage[];
+  /** True if every message is only a role and a text. */
+  is_plain?: boolean;
   stream: boolean;
   n: number;
   /** The max output tokens of each completion; undefined only if the model is free. */

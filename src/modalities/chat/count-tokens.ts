@@ -1,4 +1,4 @@
-import { hasMethods } from '../../lib/is-record.js';
+import { hasMethods } from '../../lib/objects.js';
 import type { DefaultEndpoint, Operation } from '../../pipeline/modality.js';
 import { fact } from '../../pipeline/stage.js';
 

@@ -1,10 +1,9 @@
 import type { UpstreamUsage } from '../../core/usage.js';
-import { LightAbortController, type LightAbortSignal } from '../../lib/in-flight.js';
-import { isRecord } from '../../lib/is-record.js';
+import { LightAbortController, type LightAbortSignal } from '../../lib/concurrency.js';
+import { isRecord } from '../../lib/objects.js';
 import { shares } from '../../lib/shares.js';
 import type { ChatDelta, ChatReply } from './codec.js';
-import type { DeltaConsumer, DeltaSource } from './delta-reader.js';
-import type { ChatAnswer, ChatAttempt, ChatStream } from './call.js';
+import type { DeltaConsumer, DeltaSource, ChatAnswer, ChatAttempt, ChatStream } from './call.js';
 
 /** The choices that one of the calls makes: `n` of them, from index `from` on. */
 interface Share {

@@ -1,6 +1,6 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { ChatWork } from './call.js';
-import { DEFAULT_MAX_TOKENS } from './formats/openai-request.js';
+import { DEFAULT_MAX_TOKENS } from './formats/chat-completion.js';
 import { chatMaxCost } from './price.js';
 
 /** The same work with another limit of output tokens. */

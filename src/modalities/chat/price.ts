@@ -5,8 +5,10 @@ import {
   tokenCost,
   type Bill,
   cappedByHold,
+  priceOfLongPrompt,
+  priceOfPrompt,
+  leastTokens,
 } from '../../billing/bill.js';
-import { priceOfLongPrompt, priceOfPrompt } from '../../billing/prompt-price.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import type { TokenUsage } from '../../core/usage.js';
@@ -17,6 +19,7 @@ import type { ChatMessage, ContentPart } from '../../schema-types/chat-completio
 import { countTokens } from '../../billing/tokens.js';
 import { plainId } from '../../lib/tool-id.js';
 import type { Settle } from '../../pipeline/work.js';
+import { GatewayError } from '../../core/errors.js';
 
 /** At least the tokens that a chat template adds around a prompt and around each message. */
 const TEMPLATE_TOKENS = 64;
@@ -254,5 +257,30 @@ function textsOf(reply: ChatReply): string[] {
   return reply.choices.map(
     ({ content, reasoning_content, tool_calls }) =>
       `${content ?? ''}${reasoning_content ?? ''}${tool_calls ? callsText(tool_calls) : ''}`,
+  );
+}
+
+/**
+ * Refuses a prompt whose text is certainly longer than the model's context, before any money is
+ * held for it. Throws `GatewayError` in the words of Anthropic, which its clients read.
+ */
+export function refuseTooLong({ call, size, names }: ChatWork, { limits }: Model): void {
+  const { context = Infinity } = limits;
+  // All bytes that count in the hold are more than those of the messages.
+  if (leastTokens(size.text_bytes) <= context) return;
+  const tokens = leastTokens(call.messages.reduce((sum, one) => sum + textBytes(one), 0));
+  if (tokens <= context) return;
+  const message = `The prompt is too long: ${tokens} tokens > ${context} maximum, at the least.`;
+  const param = names?.ofField('messages') ?? 'messages';
+  throw new GatewayError('context_length_exceeded', message, { param });
+}
+
+/** The bytes of a message that every upstream reads as text. */
+function textBytes({ content }: ChatMessage): number {
+  if (typeof content === 'string') return Buffer.byteLength(content);
+  const parts = content ?? [];
+  return parts.reduce(
+    (sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0),
+    0,
   );
 }

@@ -3,8 +3,8 @@ import type { Model, Upstream } from '../../core/model.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { ProbeContext } from '../../pipeline/modality.js';
 import { chargeAnswer } from './price.js';
-import { chatWork } from './formats/openai-request.js';
-import { sendChat, visiblePartsOf } from './send.js';
+import { chatWork } from './formats/chat-completion.js';
+import { sendChat, visiblePartsOf } from './planned-chat.js';
 
 /** The output limit for an upstream that takes no limit of one token. */
 const LOW_LIMIT = 16;

@@ -1,9 +1,7 @@
-import { billSample } from '../../billing/sample-bill.js';
-import { tokenCost } from '../../billing/bill.js';
-import { priceOfPrompt } from '../../billing/prompt-price.js';
+import { billSample, type SampleBill } from '../../billing/sample-bill.js';
+import { tokenCost, priceOfPrompt } from '../../billing/bill.js';
 import type { Model } from '../../core/model.js';
-import type { SampleBill } from '../../billing/sample-bill.js';
-import { chatWork } from './formats/openai-request.js';
+import { chatWork } from './formats/chat-completion.js';
 import { chatMaxCost } from './price.js';
 
 const PROMPT_TOKENS = 1_000;

@@ -1,6 +1,55 @@
-import type { ChatChoice, ChatDelta, ChatReply, ToolCall } from './codec.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { WireAnswer } from '../../core/provider.js';
+import { EventReader } from '../../upstream/sse.js';
+import type { ChatAnswerBase, ChatAttempt, ChatStream, DeltaSource } from './call.js';
+import type { ChatChoice, ChatCodec, ChatDelta, ChatReply, ToolCall } from './codec.js';
 import type { AnswerMemory } from '../../upstream/answer-body.js';
-import type { DeltaReader } from './delta-reader.js';
+import { DeltaReader } from './deliver.js';
+
+/** Reads the deltas of a streamed answer. */
+export function openReader(
+  attempt: ChatAttempt,
+  codec: ChatCodec,
+  { body }: WireAnswer,
+): DeltaReader {
+  const { call, upstream, limits } = attempt;
+  const frames = codec.openFrames?.(limits) ?? new EventReader(limits);
+  return new DeltaReader(body, frames, codec.decodeStream(call, upstream));
+}
+
+/** A stream whose first deltas have arrived. Throws `UpstreamError` if there are none. */
+export async function beginStream(
+  attempt: ChatAttempt,
+  base: ChatAnswerBase,
+  codec: ChatCodec,
+  answer: WireAnswer,
+): Promise<ChatStream> {
+  const { visible, client } = attempt;
+  const rest = openReader(attempt, codec, answer);
+  const first = await rest.next();
+  if (first) return { kind: 'chat-stream', first, rest, visible, client, ...base };
+  throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
+}
+
+/** Turns a whole answer into a stream of a few deltas, for servers that ignore `stream`. */
+export function wholeAsStream(
+  { visible, client }: ChatAttempt,
+  base: ChatAnswerBase,
+  reply: ChatReply,
+): ChatStream {
+  const first = reply.choices.map(({ index, content, tool_calls, finish_reason, ...rest }) => ({
+    index,
+    ...(content !== null && { content }),
+    ...(tool_calls && { tool_calls: tool_calls.map((call, at) => ({ index: at, ...call })) }),
+    ...rest,
+    finish_reason: finish_reason ?? 'stop',
+  }));
+  const rest: DeltaSource = {
+    each: async (take) => take([{ usage: reply.usage }]),
+    leave: () => undefined,
+  };
+  return { kind: 'chat-stream', first, rest, visible, client, ...base };
+}
 
 /** One choice, as far as its deltas have arrived. */
 interface OpenChoice {

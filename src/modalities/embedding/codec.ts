@@ -1,4 +1,4 @@
-import { hasMethods } from '../../lib/is-record.js';
+import { hasMethods } from '../../lib/objects.js';
 import type { Encoded } from '../../core/provider.js';
 import type { Upstream } from '../../core/model.js';
 

@@ -1,7 +1,7 @@
 import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
-import { spendingOperation } from '../../pipeline/spending.js';
+import { spendingOperation } from '../../pipeline/operation.js';
 import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { EmbeddingCall } from './codec.js';
 import {

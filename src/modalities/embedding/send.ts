@@ -16,7 +16,7 @@ export async function sendEmbedding(
   { network, configuration }: Pick<Services, 'network' | 'configuration'>,
 ): Promise<EmbeddingReply> {
   const { provider } = upstream;
-  const { codec, path } = operationOf(upstream);
+  const { codec, path } = operationOf(upstream.provider);
   const encoded = codec.encode(call, upstream);
   const answer = await requestOk(network, provider, jsonRequest(encoded, path), signal);
   const body = await readJson(answer, configuration.limits.answer_bytes, memory);

@@ -1,4 +1,4 @@
-import { hasMethods } from '../../lib/is-record.js';
+import { hasMethods } from '../../lib/objects.js';
 import type { Encoded, FormPart } from '../../core/provider.js';
 import { bytesOfBase64, mediaTypeOf } from '../../lib/data-url.js';
 import type { Upstream } from '../../core/model.js';

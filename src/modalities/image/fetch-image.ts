@@ -1,10 +1,9 @@
 import type { Provider, WireAnswer, WireRequest } from '../../core/provider.js';
-import { isListed, isOwn } from '../../upstream/provider-url.js';
-import { readBytes, errorOf } from '../../upstream/upstream-request.js';
+import { isListed, isOwn, readBytes, errorOf } from '../../upstream/upstream-request.js';
 import { followRedirects, httpUrl, type Download } from '../../upstream/redirects.js';
 import type { Network } from '../../upstream/network-types.js';
 import { sniffImageType, UNKNOWN_TYPE } from '../../lib/image-type.js';
-import type { LightAbortSignal } from '../../lib/in-flight.js';
+import type { LightAbortSignal } from '../../lib/concurrency.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
 /** Types of answers that are not an image: SVG may be plain text or XML. */

@@ -1,6 +1,6 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
-import { spendingOperation } from '../../pipeline/spending.js';
+import { spendingOperation } from '../../pipeline/operation.js';
 import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { ImageCall } from './codec.js';
 import { imageEdit } from './formats/image-edit.js';

@@ -44,7 +44,7 @@ export async function sendImages(
   client: ClientConnection,
   services: Services,
 ): Promise<ImageAnswer> {
-  const operation = operationOf(upstream);
+  const operation = operationOf(upstream.provider);
   const replies = await fulfilled(
     shares(call.n, operation.max).map((n) =>
       ask({ ...call, n }, upstream, operation, client, services),

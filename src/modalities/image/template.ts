@@ -9,7 +9,7 @@ import {
   type GeneratedImage,
 } from './codec.js';
 import { base64Of, isDataUrl } from '../../lib/data-url.js';
-import { isRecord } from '../../lib/is-record.js';
+import { isRecord } from '../../lib/objects.js';
 import type { ImageBlock, ImagePollBlock } from '../../schema-types/provider.js';
 import { classifyErrorInside } from '../../upstream/classify-error.js';
 import { unsupportedValue } from '../../mapping/unsupported-value.js';

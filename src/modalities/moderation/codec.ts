@@ -1,6 +1,6 @@
 import type { Upstream } from '../../core/model.js';
 import type { Encoded } from '../../core/provider.js';
-import { hasMethods } from '../../lib/is-record.js';
+import { hasMethods } from '../../lib/objects.js';
 import type { ModerationBody } from '../../schema-types/moderation.js';
 
 /** A moderation call in the gateway's own words. */

@@ -15,7 +15,7 @@ export async function sendModeration(
   { network, configuration }: Pick<Services, 'network' | 'configuration'>,
 ): Promise<ModerationReply> {
   const { provider } = upstream;
-  const { codec, path } = operationOf(upstream);
+  const { codec, path } = operationOf(upstream.provider);
   const wire = jsonRequest(codec.encode(call, upstream), path);
   const { answer_bytes } = configuration.limits;
   const body = await requestJson(network, provider, wire, answer_bytes, client);

@@ -1,6 +1,6 @@
 import type { Upstream } from '../../core/model.js';
 import type { Encoded } from '../../core/provider.js';
-import { hasMethods } from '../../lib/is-record.js';
+import { hasMethods } from '../../lib/objects.js';
 import type { SpeechBody } from '../../schema-types/speech.js';
 
 /** A speech call in the gateway's own form: validated, with defaults. */

@@ -27,7 +27,7 @@ export async function sendSpeech(
   { signal }: ClientConnection,
   { network }: Pick<Services, 'network'>,
 ): Promise<OpenSpeech> {
-  const { codec, path } = operationOf(upstream);
+  const { codec, path } = operationOf(upstream.provider);
   const wire = jsonRequest(codec.encode(call, upstream), path);
   const answer = await requestOk(network, upstream.provider, wire, signal);
   if (NO_SOUND.test(answer.headers['content-type'] ?? '')) {

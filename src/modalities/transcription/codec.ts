@@ -1,7 +1,7 @@
 import type { Upstream } from '../../core/model.js';
 import type { Encoded } from '../../core/provider.js';
 import type { AudioType } from '../../lib/audio-length.js';
-import { hasMethods } from '../../lib/is-record.js';
+import { hasMethods } from '../../lib/objects.js';
 
 /** The formats of a transcript. */
 export type TranscriptFormat = 'json' | 'text' | 'srt' | 'verbose_json' | 'vtt';

@@ -1,7 +1,7 @@
 import { isByTokens } from '../../billing/price-shape.js';
 import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
-import { spendingOperation } from '../../pipeline/spending.js';
+import { spendingOperation } from '../../pipeline/operation.js';
 import type { Modality } from '../../pipeline/modality.js';
 import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { TranscriptionCall, TranscriptReply } from './codec.js';

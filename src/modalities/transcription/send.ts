@@ -17,7 +17,7 @@ export async function sendTranscription(
   { network, configuration }: Pick<Services, 'network' | 'configuration'>,
 ): Promise<TranscriptReply> {
   const { provider } = upstream;
-  const { codec, path: transcribe, translate } = operationOf(upstream);
+  const { codec, path: transcribe, translate } = operationOf(upstream.provider);
   const path = call.task === 'translate' ? translate : transcribe;
   if (path === undefined) {
     throw new UpstreamError('unsupported', 'This model does not translate what it hears.');

@@ -88,7 +88,7 @@ async function drop(
 /** The request that drops a job; undefined if the upstream has none. */
 function requestOf(state: JsonObject, upstream: Upstream): VideoRequest | undefined {
   try {
-    return videoOperation(upstream).codec.cancel?.(state, upstream);
+    return videoOperation(upstream.provider).codec.cancel?.(state, upstream);
   } catch (error) {
     if (error instanceof UpstreamError) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-import { hasMethods } from '../../lib/is-record.js';
+import { hasMethods } from '../../lib/objects.js';
 import type { JsonObject } from '../../core/json.js';
 import type { AspectRatio, Resolution, VideoRequest, ContentSource } from '../../core/task.js';
 import type { Upstream } from '../../core/model.js';

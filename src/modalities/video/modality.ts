@@ -1,5 +1,5 @@
 import type { DefaultEndpoint, Modality, Operation } from '../../pipeline/modality.js';
-import { spendingOperation } from '../../pipeline/spending.js';
+import { spendingOperation } from '../../pipeline/operation.js';
 import { fact } from '../../pipeline/stage.js';
 import { cancel, keyActor } from './cancel.js';
 import { streamContent } from './content.js';

@@ -1,7 +1,7 @@
 import type { ClientConnection } from '../../http/client-connection.js';
 import { GatewayError } from '../../core/errors.js';
 import { bytesOfBase64, isDataUrl } from '../../lib/data-url.js';
-import { isRecord } from '../../lib/is-record.js';
+import { isRecord } from '../../lib/objects.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Provider, WireAnswer } from '../../core/provider.js';
 import { readJson, errorOf } from '../../upstream/upstream-request.js';

@@ -1,9 +1,8 @@
-import { videoOperation } from './codec.js';
+import { videoOperation, type VideoProgress } from './codec.js';
 import type { TaskJob } from '../../store/tasks/task-types.js';
 import { AnswerTooLarge } from '../../upstream/answer-body.js';
 import type { PollAnswer, PollClient } from '../../upstream/poll-client.js';
 import { classifyError } from '../../upstream/classify-error.js';
-import type { VideoProgress } from './codec.js';
 import { wireOf } from './submit-jobs.js';
 import type { JsonObject } from '../../core/json.js';
 import type { ContentSource } from '../../core/task.js';
@@ -33,7 +32,7 @@ export async function pollJob(
   try {
     return await requestProgress(job, upstream, control, limit_bytes);
   } catch (error) {
-    const { too_large } = videoOperation(upstream).codec;
+    const { too_large } = videoOperation(upstream.provider).codec;
     if (!(error instanceof AnswerTooLarge) || too_large === undefined) throw error;
     return failed(job, too_large);
   }
@@ -46,7 +45,7 @@ async function requestProgress(
   limit_bytes: number,
 ): Promise<JobAnswer> {
   const { provider } = upstream;
-  const { codec } = videoOperation(upstream);
+  const { codec } = videoOperation(upstream.provider);
   let state: JsonObject = job.state;
   for (let request_number = 0; request_number < MAX_REQUESTS; request_number += 1) {
     const request = wireOf(codec.poll(state, upstream));

@@ -4,7 +4,7 @@ import type { WireRequest } from '../../core/provider.js';
 import { requestJson } from '../../upstream/upstream-request.js';
 import type { Network } from '../../upstream/network-types.js';
 import { videoOperation, type VideoCall } from './codec.js';
-import type { LightAbortSignal } from '../../lib/in-flight.js';
+import type { LightAbortSignal } from '../../lib/concurrency.js';
 import type { JsonObject } from '../../core/json.js';
 import type { VideoRequest } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -30,7 +30,7 @@ export async function submitJobs(
   limits: SubmitLimits,
   signal: LightAbortSignal,
 ): Promise<TaskJob[]> {
-  const counts = shares(call.sample_count, videoOperation(upstream).max);
+  const counts = shares(call.sample_count, videoOperation(upstream.provider).max);
   const outcomes = await Promise.allSettled(
     counts.map((sample_count) =>
       submitJob({ ...call, sample_count }, upstream, network, limits, signal),
@@ -68,7 +68,7 @@ async function submitJob(
   signal: LightAbortSignal,
 ): Promise<JsonObject> {
   const { provider } = upstream;
-  const { codec } = videoOperation(upstream);
+  const { codec } = videoOperation(upstream.provider);
   const wire = wireOf(codec.submit(call, upstream));
   const body = await requestJson(network, provider, wire, limits.answer_bytes, { signal });
   return codec.submitted(body, call, upstream);

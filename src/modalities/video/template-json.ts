@@ -1,4 +1,4 @@
-import { isRecord } from '../../lib/is-record.js';
+import { isRecord } from '../../lib/objects.js';
 import type { Json, JsonObject } from '../../core/json.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 

@@ -1,5 +1,5 @@
 import { pointer as join, type Source } from '../../yaml/source.js';
-import { isRecord } from '../../lib/is-record.js';
+import { isRecord } from '../../lib/objects.js';
 import type { Provider } from '../../core/provider.js';
 import { classifyError } from '../../upstream/classify-error.js';
 import type { VideoCodec } from './codec.js';

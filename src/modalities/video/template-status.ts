@@ -1,5 +1,5 @@
 import { pointer as join, type Source } from '../../yaml/source.js';
-import { isAbsolute, isOwn, urlOf } from '../../upstream/provider-url.js';
+import { isAbsolute, isOwn, urlOf } from '../../upstream/upstream-request.js';
 import { addressFrom } from '../../mapping/address.js';
 import { compile } from '../../mapping/compile.js';
 import { headersOf } from '../../mapping/headers.js';

@@ -1,6 +1,6 @@
 import { nameHint } from '../../yaml/did-you-mean.js';
 import { pointer as join, type Source } from '../../yaml/source.js';
-import { isRecord } from '../../lib/is-record.js';
+import { isRecord } from '../../lib/objects.js';
 import type { VideoCodec } from './codec.js';
 import { unsupportedValue } from '../../mapping/unsupported-value.js';
 import { addressFrom } from '../../mapping/address.js';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isRecord } from '../../lib/is-record.js';
+import { isRecord } from '../../lib/objects.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { isAlive, MACHINE, STARTED } from '../leases/liveness.js';
 import type { Charge } from '../ledger/ledger-columns.js';

@@ -1,5 +1,5 @@
 import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
-import { isRecord } from '../../lib/is-record.js';
+import { isRecord } from '../../lib/objects.js';
 
 /**
  * A charge of one paid answer, as it goes into the ledger. A class of tokens that the upstream has

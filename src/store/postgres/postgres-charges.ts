@@ -19,10 +19,10 @@ interface ChargeRow {
  * makes a second run harmless.
  */
 export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | false> {
-  /** `onLost` is called for each record that could not be written with its charge. */
+  /** `records` counts the records that were written with their charges, and those that were not. */
   constructor(
     private readonly session: PostgresSession,
-    private readonly onLost: () => void,
+    private readonly records: { lost: number; written: number },
   ) {}
 
   async runOne(command: ChargeCommand): Promise<Settled | false> {
@@ -32,7 +32,7 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | fals
       if (!command.record || !isDataError(error)) throw error;
       // PostgreSQL may have refused the record, which must not stop the charge.
       const settled = await this.#settleOne({ ...command, record: undefined });
-      this.onLost();
+      this.records.lost += 1;
       return settled;
     }
   }
@@ -47,12 +47,14 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | fals
     const { rows } = await this.session.runIdempotent<ChargeRow>(name, values);
     const [row] = rows;
     if (answered && row?.kept !== true) throw lostOwnership(answered);
+    if (record) this.records.written += 1;
     return settledOf(row?.uncollected_nano);
   }
 
   async runBatch(commands: readonly ChargeCommand[]): Promise<(Settled | false)[] | undefined> {
     const charges = commands.map(({ charge }) => charge);
     const { account_id, key_id } = charges[0] ?? {};
+    const records = commands.flatMap(({ record }) => record ?? []);
     const values = [
       account_id,
       charges.map(({ request_id }) => request_id),
@@ -60,13 +62,14 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | fals
       key_id,
       this.session.now(),
       ...columnsOf(charges),
-      recordsJson(commands.flatMap(({ record }) => record ?? [])),
+      recordsJson(records),
     ];
     try {
       const { rows } = await this.session.runIdempotent<ChargeRow & { reference: string }>(
         'settleAll',
         values,
       );
+      this.records.written += records.length;
       const settledBy = new Map(
         rows.map((row) => [row.reference, settledOf(row.uncollected_nano)]),
       );

@@ -1,6 +1,16 @@
-import { ADMITTED, callerOf, chargeFault, holdFault, isBeyondHold } from '../hot-path.js';
-import { modelsIn, refusedKey, TOUCH_EVERY_MS } from '../hot-path.js';
-import type { ChargeCommand, HoldCommand, HotPath } from '../hot-path.js';
+import {
+  ADMITTED,
+  callerOf,
+  chargeFault,
+  holdFault,
+  isBeyondHold,
+  modelsIn,
+  refusedKey,
+  TOUCH_EVERY_MS,
+  type ChargeCommand,
+  type HoldCommand,
+  type HotPath,
+} from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 import type { Process } from '../leases/leases.js';
@@ -53,7 +63,7 @@ export class PostgresHotPath implements HotPath {
     });
     this.#holds = new KeyedBatcher(new PostgresHolds(this.#session));
     this.requests = new PostgresRequests(this.#session);
-    this.#charges = new PostgresCharges(this.#session, () => void (this.requests.lost += 1));
+    this.#charges = new PostgresCharges(this.#session, this.requests);
     this.#batchedCharges = new KeyedBatcher(this.#charges);
   }
 

@@ -57,6 +57,7 @@ const SWEEP_LATENCIES = `
 /** The records of requests on PostgreSQL. */
 export class PostgresRequests implements HotRequests {
   lost = 0;
+  written = 0;
 
   constructor(private readonly session: PostgresSession) {}
 
@@ -72,6 +73,7 @@ export class PostgresRequests implements HotRequests {
 
   async #add(records: readonly RequestRecord[]): Promise<void> {
     await this.session.runIdempotent('record', [recordsJson(records)]);
+    this.written += records.length;
   }
 
   async rollUp(): Promise<boolean> {

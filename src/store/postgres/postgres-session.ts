@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { InFlightSet, type Indexed } from '../../lib/in-flight.js';
+import { InFlightSet, type Indexed } from '../../lib/concurrency.js';
 import { isConflict, isTransient, onPostgres } from '../database.js';
 import type { Process } from '../leases/leases.js';
 import { codeOf } from '../retry.js';

@@ -2,7 +2,7 @@ import type { RequestRecord, UpstreamAttempt } from '../../core/request-record.j
 import { toStorableText } from '../column-values.js';
 
 /** The columns in which the records of one batch are often equal. */
-const NAME_COLUMNS = [
+export const NAME_COLUMNS = [
   { name: 'account_id', type: 'text' },
   { name: 'key_id', type: 'text' },
   { name: 'endpoint', type: 'text' },
@@ -12,7 +12,7 @@ const NAME_COLUMNS = [
 ] as const satisfies readonly RequestColumn[];
 
 /** The columns in which the records of answers to one kind of call are often equal too. */
-const KIND_COLUMNS = [
+export const KIND_COLUMNS = [
   { name: 'status', type: 'integer' },
   { name: 'streamed', type: 'boolean' },
   { name: 'cached_tokens', type: 'bigint' },
@@ -20,7 +20,7 @@ const KIND_COLUMNS = [
   { name: 'flags', type: 'integer' },
 ] as const satisfies readonly RequestColumn[];
 
-const OWN_COLUMNS = [
+export const OWN_COLUMNS = [
   { name: 'id', type: 'text' },
   { name: 'time_ms', type: 'bigint' },
   { name: 'prompt_tokens', type: 'bigint' },
@@ -74,113 +74,6 @@ export const REQUEST_TYPES = REQUEST_COLUMNS.map(({ name, type }) => {
   return `${name} ${type === 'json' ? 'text' : type}`;
 }).join(', ');
 
-type Value = string | number | bigint | null;
-
-/** Whether the record has nothing in the columns that are empty in most. */
-export function isUsual(record: RequestRecord): boolean {
-  const { attempts, code, units, uncollected_nano } = record;
-  return (
-    code === null &&
-    units === null &&
-    record.cache_write_tokens === null &&
-    record.audio_input_tokens === null &&
-    record.audio_output_tokens === null &&
-    uncollected_nano === 0n &&
-    isUsualAttempt(attempts)
-  );
-}
-
-const NAMES = NAME_COLUMNS.map(({ name }) => name);
-const KINDS = KIND_COLUMNS.map(({ name }) => name);
-const OWN = OWN_COLUMNS.map(({ name }) => name);
-
-/** How the usual columns are parted into those that a batch has in common and the others. */
-export const REQUEST_PARTINGS = [
-  {
-    shared: [...NAMES, ...KINDS],
-    sharedOf: (record: RequestRecord): Value[] => [...nameValues(record), ...kindValues(record)],
-    isAlike: (one: RequestRecord, other: RequestRecord): boolean =>
-      hasSameNames(one, other) && isOfSameKind(one, other),
-    own: OWN,
-    bindOwn,
-  },
-  {
-    shared: NAMES,
-    sharedOf: nameValues,
-    isAlike: hasSameNames,
-    own: [...KINDS, ...OWN],
-    bindOwn: (values: unknown[], record: RequestRecord): void => {
-      values.push(...kindValues(record));
-      bindOwn(values, record);
-    },
-  },
-] as const;
-
-function hasSameNames(one: RequestRecord, other: RequestRecord): boolean {
-  return (
-    one.key_id === other.key_id &&
-    one.account_id === other.account_id &&
-    one.endpoint === other.endpoint &&
-    one.model === other.model &&
-    one.provider === other.provider &&
-    one.upstream_model === other.upstream_model
-  );
-}
-
-function isOfSameKind(one: RequestRecord, other: RequestRecord): boolean {
-  return (
-    one.status === other.status &&
-    one.streamed === other.streamed &&
-    one.cached_tokens === other.cached_tokens &&
-    one.reasoning_tokens === other.reasoning_tokens &&
-    one.flags === other.flags
-  );
-}
-
-/** The values of `NAME_COLUMNS`, as SQLite binds them. */
-function nameValues(record: RequestRecord): Value[] {
-  const { account_id, key_id, endpoint, model, provider, upstream_model } = record;
-  return [account_id, key_id, endpoint, model, provider, upstream_model];
-}
-
-/** The values of `KIND_COLUMNS`, as SQLite binds them. */
-function kindValues(record: RequestRecord): Value[] {
-  const { status, streamed, cached_tokens, reasoning_tokens, flags } = record;
-  return [status, streamed ? 1 : 0, cached_tokens, reasoning_tokens, flags];
-}
-
-/** Adds the values of `OWN_COLUMNS`, as SQLite binds them. */
-function bindOwn(values: unknown[], record: RequestRecord): void {
-  values.push(
-    record.id,
-    record.time_ms,
-    record.prompt_tokens,
-    record.completion_tokens,
-    record.auth_ms,
-    record.read_ms,
-    record.hold_ms,
-    record.first_token_ms,
-    record.took_ms,
-    record.own_ms,
-    record.cost_nano,
-  );
-}
-
-/** Adds the values of any record in the order of `REQUEST_NAMES`. */
-export function bindRecord(values: unknown[], record: RequestRecord): void {
-  values.push(...nameValues(record), ...kindValues(record));
-  bindOwn(values, record);
-  values.push(
-    attemptsText(record.attempts),
-    record.code,
-    record.cache_write_tokens,
-    record.audio_input_tokens,
-    record.audio_output_tokens,
-    record.units && JSON.stringify(record.units),
-    record.uncollected_nano,
-  );
-}
-
 /** A record as a JSON object by columns, which PostgreSQL reads as a row. */
 export function requestJson(record: RequestRecord): Record<string, unknown> {
   const { attempts, units, cost_nano, uncollected_nano } = record;
@@ -194,13 +87,13 @@ export function requestJson(record: RequestRecord): Record<string, unknown> {
   };
 }
 
-/** Whether there was no attempt, or one that succeeded. Then the other columns suffice. */
-function isUsualAttempt({ length, 0: first }: readonly UpstreamAttempt[]): boolean {
-  return !first || (length === 1 && first.fault === null);
-}
-
-function attemptsText(attempts: readonly UpstreamAttempt[]): string | null {
-  if (isUsualAttempt(attempts)) return null;
+/**
+ * The column `attempts`; null if there was no attempt, or one that succeeded, as the other columns
+ * tell then.
+ */
+export function attemptsText(attempts: readonly UpstreamAttempt[]): string | null {
+  const [first, second] = attempts;
+  if (!first || (!second && first.fault === null)) return null;
   return JSON.stringify(attempts.map(storableAttempt));
 }
 

@@ -1,5 +1,72 @@
-import type { RequestRecord } from '../../core/request-record.js';
-import { AMOUNTS, bucketOf, COUNTS, HOUR_MS } from './request-totals-sql.js';
+import {
+  CLIENT_DISCONNECTED_STATUS,
+  FLAGS,
+  type RequestRecord,
+} from '../../core/request-record.js';
+import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
+
+export const HOUR_MS = 3_600_000;
+const MAX_SUMMED_NANO = 10n ** 15n;
+
+/** One figure of the totals: a sum over the records, in SQL and in TypeScript. */
+interface Figure<Value> {
+  sql: string;
+  of: (record: RequestRecord) => Value;
+}
+
+/** The figures that are counts, or milliseconds. */
+export const COUNTS: Readonly<Record<string, Figure<number>>> = {
+  calls: { sql: '1', of: () => 1 },
+  failed: {
+    sql: `case when code is not null and status <> ${CLIENT_DISCONNECTED_STATUS} then 1 else 0 end`,
+    of: ({ code, status }) => (code !== null && status !== CLIENT_DISCONNECTED_STATUS ? 1 : 0),
+  },
+  estimated: bit(FLAGS.estimated),
+  fallbacks: bit(FLAGS.fallback),
+  prompt_tokens: known('prompt_tokens'),
+  completion_tokens: known('completion_tokens'),
+  ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, known(name)])),
+  took_ms: { sql: 'took_ms', of: ({ took_ms }) => took_ms },
+  own_ms: { sql: 'own_ms', of: ({ own_ms }) => own_ms },
+};
+
+/** The figures that are money. */
+export const AMOUNTS: Readonly<Record<string, Figure<bigint>>> = {
+  cost_nano: atMost('cost_nano'),
+  uncollected_nano: atMost('uncollected_nano'),
+};
+
+/** An amount counts as a million dollars at most, so that the sum of a batch fits 64 bits. */
+function atMost(amount: 'cost_nano' | 'uncollected_nano'): Figure<bigint> {
+  return {
+    sql: `case when ${amount} > ${MAX_SUMMED_NANO} then ${MAX_SUMMED_NANO} else ${amount} end`,
+    of: ({ [amount]: nano }) => (nano > MAX_SUMMED_NANO ? MAX_SUMMED_NANO : nano),
+  };
+}
+
+function bit(flag: number): Figure<number> {
+  return {
+    sql: `case when flags & ${flag} <> 0 then 1 else 0 end`,
+    of: ({ flags }) => ((flags & flag) === 0 ? 0 : 1),
+  };
+}
+
+function known(name: TokenClass | 'prompt_tokens' | 'completion_tokens'): Figure<number> {
+  return { sql: `coalesce(${name}, 0)`, of: (record) => record[name] ?? 0 };
+}
+
+/** Buckets of latencies in an octave: each begins 19 % above the one below. */
+export const PER_OCTAVE = 4;
+
+/** The bucket of a latency. */
+function bucketOf(ms: number): number {
+  return Math.floor((PER_OCTAVE * Math.log(Math.max(ms, 1))) / Math.LN2);
+}
+
+/** The lowest latency of a bucket, in ms. */
+export function bucketStart_ms(bucket: number): number {
+  return bucket <= 0 ? 0 : 2 ** (bucket / PER_OCTAVE);
+}
 
 const COUNTS_OF = Object.values(COUNTS).map(({ of }) => of);
 const AMOUNTS_OF = Object.values(AMOUNTS).map(({ of }) => of);
@@ -114,4 +181,61 @@ function rows(all: readonly (readonly Value[])[]): string {
   const text = (value: Value): string =>
     typeof value === 'bigint' ? String(value) : JSON.stringify(value);
   return `[${all.map((row) => `[${row.map(text).join(',')}]`).join(',')}]`;
+}
+
+/** As many as one step of the roll-up may add: it makes each known by its account. */
+const ROWS = 4_000;
+/** Each is several rows of totals. */
+const GROUPS = 250;
+/** More wait only while the roll-up fails, and it can read the records instead. */
+const MAX_STRETCHES = 50;
+
+/** Records that lie together, after the number `from` and up to `to`, with their sums. */
+interface Stretch {
+  from: number;
+  to: number;
+  sums: RequestSums;
+}
+
+/**
+ * The sums of the records that this process has written and the totals do not have yet. They hold
+ * only where its records lie together: those of another process in between end a stretch. What is
+ * missing here is read from the database.
+ */
+export class FreshRequests {
+  #stretches: Stretch[] = [];
+
+  /** Takes records that a transaction has inserted, so that they are the last up to this number. */
+  add(records: readonly RequestRecord[], to: number): void {
+    const from = to - records.length;
+    let last = this.#stretches.at(-1);
+    if (last?.to !== from) this.forget();
+    if (last?.to !== from || isFull(last)) {
+      last = { from, to, sums: new RequestSums() };
+      this.#stretches.push(last);
+    }
+    for (const record of records) last.sums.add(record);
+    last.to = to;
+    if (this.#stretches.length > MAX_STRETCHES) this.forget();
+  }
+
+  /** Records were not inserted after all, or not all of them. */
+  forget(): void {
+    this.#stretches = [];
+  }
+
+  /** Where the next stretch begins after that number, or at it. */
+  next(upto: number): number | undefined {
+    while (this.#stretches[0] && this.#stretches[0].from < upto) this.#stretches.shift();
+    return this.#stretches[0]?.from;
+  }
+
+  /** Gives the stretch that begins there away. */
+  take(from: number): Stretch | undefined {
+    return this.next(from) === from ? this.#stretches.shift() : undefined;
+  }
+}
+
+function isFull({ from, to, sums }: Stretch): boolean {
+  return to - from >= ROWS || sums.groups >= GROUPS;
 }

@@ -1,63 +1,9 @@
-import {
-  CLIENT_DISCONNECTED_STATUS,
-  FLAGS,
-  type RequestRecord,
-} from '../../core/request-record.js';
-import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
+import { AMOUNTS, COUNTS, HOUR_MS, PER_OCTAVE } from './request-sums.js';
 import { MAX_NANO } from '../column-values.js';
 
-export const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-const MAX_SUMMED_NANO = 10n ** 15n;
-
-/** One figure of the totals: a sum over the records, in SQL and in TypeScript. */
-interface Figure<Value> {
-  sql: string;
-  of: (record: RequestRecord) => Value;
-}
-
-/** The figures that are counts, or milliseconds. */
-export const COUNTS: Readonly<Record<string, Figure<number>>> = {
-  calls: { sql: '1', of: () => 1 },
-  failed: {
-    sql: `case when code is not null and status <> ${CLIENT_DISCONNECTED_STATUS} then 1 else 0 end`,
-    of: ({ code, status }) => (code !== null && status !== CLIENT_DISCONNECTED_STATUS ? 1 : 0),
-  },
-  estimated: bit(FLAGS.estimated),
-  fallbacks: bit(FLAGS.fallback),
-  prompt_tokens: known('prompt_tokens'),
-  completion_tokens: known('completion_tokens'),
-  ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, known(name)])),
-  took_ms: { sql: 'took_ms', of: ({ took_ms }) => took_ms },
-  own_ms: { sql: 'own_ms', of: ({ own_ms }) => own_ms },
-};
-
-/** The figures that are money. */
-export const AMOUNTS: Readonly<Record<string, Figure<bigint>>> = {
-  cost_nano: atMost('cost_nano'),
-  uncollected_nano: atMost('uncollected_nano'),
-};
 
 const FIGURES = { ...COUNTS, ...AMOUNTS };
-
-/** An amount counts as a million dollars at most, so that the sum of a batch fits 64 bits. */
-function atMost(amount: 'cost_nano' | 'uncollected_nano'): Figure<bigint> {
-  return {
-    sql: `case when ${amount} > ${MAX_SUMMED_NANO} then ${MAX_SUMMED_NANO} else ${amount} end`,
-    of: ({ [amount]: nano }) => (nano > MAX_SUMMED_NANO ? MAX_SUMMED_NANO : nano),
-  };
-}
-
-function bit(flag: number): Figure<number> {
-  return {
-    sql: `case when flags & ${flag} <> 0 then 1 else 0 end`,
-    of: ({ flags }) => ((flags & flag) === 0 ? 0 : 1),
-  };
-}
-
-function known(name: TokenClass | 'prompt_tokens' | 'completion_tokens'): Figure<number> {
-  return { sql: `coalesce(${name}, 0)`, of: (record) => record[name] ?? 0 };
-}
 
 export const FIGURE_NAMES = Object.keys(FIGURES);
 const NAMES = FIGURE_NAMES.join(', ');
@@ -155,9 +101,6 @@ export const ROLL_UP_ACCOUNTS = (from: string, to: string): string => `
   insert into request_accounts (account_id, id)
   select account_id, id ${FRESH(from, to)} order by account_id, id`;
 
-/** Buckets of latencies in an octave: each begins 19 % above the one below. */
-const PER_OCTAVE = 4;
-
 const bucket = (ms: string): string =>
   `cast(floor(${PER_OCTAVE} * ln(case when ${ms} < 1 then 1 else ${ms} end) / ln(2)) as integer)`;
 
@@ -197,14 +140,4 @@ function addLatencies(hours: string): string {
   ${LATENCY_ROWS}
   on conflict (period, start_ms, account_id, model, provider, kind, bucket) do update set
     calls = request_latencies.calls + excluded.calls`;
-}
-
-/** The bucket of a latency. */
-export function bucketOf(ms: number): number {
-  return Math.floor((PER_OCTAVE * Math.log(Math.max(ms, 1))) / Math.LN2);
-}
-
-/** The lowest latency of a bucket, in ms. */
-export function bucketStart_ms(bucket: number): number {
-  return bucket <= 0 ? 0 : 2 ** (bucket / PER_OCTAVE);
 }

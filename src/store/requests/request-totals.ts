@@ -3,9 +3,17 @@ import type { Knex } from 'knex';
 import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
 import { StoreError } from '../store-error.js';
-import { ACCOUNT_DAY, bucketStart_ms, FIGURE_NAMES, HOUR_MS } from './request-totals-sql.js';
-import type { HourRowsQuery, LatencyQuery, LatencyRow, Percentiles } from './request-types.js';
-import type { RequestFilter, TotalsQuery, TotalsRow } from './request-types.js';
+import { bucketStart_ms, HOUR_MS } from './request-sums.js';
+import { ACCOUNT_DAY, FIGURE_NAMES } from './request-totals-sql.js';
+import type {
+  HourRowsQuery,
+  LatencyQuery,
+  LatencyRow,
+  Percentiles,
+  RequestFilter,
+  TotalsQuery,
+  TotalsRow,
+} from './request-types.js';
 
 const PERIOD_MS = { hour: HOUR_MS, day: 24 * HOUR_MS };
 /** The most periods of one query; the key of the tables begins with them. */

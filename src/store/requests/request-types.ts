@@ -132,6 +132,8 @@ export interface RequestStore {
   add(records: readonly RequestRecord[]): Promise<void>;
   /** The number of records of this process that the store could not write. */
   readonly lost: number;
+  /** The number that it has written: the totals do not change while this does not. */
+  readonly written: number;
   page(page: RequestPage): Promise<RequestRecord[]>;
   one(id: string): Promise<RequestRecord | undefined>;
   /** The records after the cursor, in the order of commits; without a cursor, only its end. */
@@ -154,7 +156,7 @@ export interface RequestStore {
 }
 
 /** The writes of a request store, once for each database. */
-export interface HotRequests extends Pick<RequestStore, 'add' | 'rollUp' | 'lost'> {
+export interface HotRequests extends Pick<RequestStore, 'add' | 'rollUp' | 'lost' | 'written'> {
   /** Deletes one step of old records and totals. Resolves with the number of rows. */
   sweepStep(before: { id: string; totals_ms: number }): Promise<number>;
 }

@@ -29,6 +29,9 @@ export function openRequests(
     get lost() {
       return hot.lost;
     },
+    get written() {
+      return hot.written;
+    },
     page: (page) => pageOf(database, page, now()),
     one: (id) => one(database, id),
     tail: (cursor, limit) => tail(database, cursor, limit),

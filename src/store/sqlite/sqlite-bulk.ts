@@ -1,4 +1,6 @@
 import type Sqlite from 'better-sqlite3';
+import type { HoldCommand } from '../hot-path.js';
+import { CHARGE_COLUMNS, type Charge } from '../ledger/ledger-columns.js';
 
 /** Row counts of the prepared statements. More sizes would gain little. */
 const SIZES = [16, 8, 4, 2, 1] as const;
@@ -41,7 +43,7 @@ export function prepareBulk<Row>(
 }
 
 /** Repeats the SQL for each row. */
-export function repeatSql(rows: number, sql: string, between = ', '): string {
+function repeatSql(rows: number, sql: string, between = ', '): string {
   return Array.from({ length: rows }, () => sql).join(between);
 }
 
@@ -112,3 +114,128 @@ function places(names: readonly string[]): string {
 export function valuesSql(rows: number, names: readonly string[]): string {
   return `values ${repeatSql(rows, `(${places(names)})`)}`;
 }
+
+/** The values of a new row of `holds`. */
+interface HoldRow extends HoldCommand {
+  process_id: string;
+  created_ms: number;
+}
+
+/** Inserts holds, several in one statement. */
+export function prepareHoldInsert(database: Sqlite.Database) {
+  return prepareInsert<HoldRow>(database, {
+    into: 'holds',
+    partings: [
+      {
+        shared: ['account_id', 'key_id', 'process_id', 'created_ms'],
+        sharedOf: ({ account_id, key_id, process_id, created_ms }) => [
+          account_id,
+          key_id,
+          process_id,
+          created_ms,
+        ],
+        isAlike: (one, other) =>
+          one.account_id === other.account_id &&
+          one.key_id === other.key_id &&
+          one.created_ms === other.created_ms,
+        own: ['request_id', 'amount_nano'],
+        bindOwn: (values, { request_id, amount_nano }) => values.push(request_id, amount_nano),
+      },
+    ],
+  });
+}
+
+/** The values of a new charge in the ledger. */
+interface ChargeRow {
+  charge: Charge;
+  collected_nano: bigint;
+  /** Absent if it is zero. */
+  uncollected_nano?: bigint;
+  created_ms: number;
+}
+
+/** What charges of one model and provider may differ in. */
+const USAGE_COLUMNS = CHARGE_COLUMNS.filter(({ name }) => name !== 'model' && name !== 'provider');
+
+/** Of these, what answers of one upstream mostly have in common. */
+const COUNT_COLUMNS = USAGE_COLUMNS.filter(({ name }) => name !== 'usage');
+
+/** What most charges of one batch have in common. */
+const CHARGE_HEAD = ['kind', 'account_id', 'key_id', 'created_ms', 'model', 'provider'];
+
+/** Inserts charges, and skips the requests that were charged before. */
+export function prepareChargeInsert(database: Sqlite.Database) {
+  const head = {
+    shared: CHARGE_HEAD,
+    sharedOf: headOf,
+    isAlike: hasSameHead,
+    own: ['reference', 'amount_nano', 'uncollected_nano', ...USAGE_COLUMNS.map(({ name }) => name)],
+    bindOwn: bindCharge,
+  };
+  const counts = {
+    shared: [...CHARGE_HEAD, 'uncollected_nano', ...COUNT_COLUMNS.map(({ name }) => name)],
+    sharedOf: (row: ChargeRow) => {
+      const values = headOf(row);
+      values.push(row.uncollected_nano ?? 0n);
+      for (const { name } of COUNT_COLUMNS) values.push(valueOf(row.charge[name]));
+      return values;
+    },
+    isAlike: hasSameCounts,
+    own: ['reference', 'amount_nano', 'usage'],
+    bindOwn: (values: unknown[], { charge, collected_nano }: ChargeRow) =>
+      values.push(charge.request_id, -collected_nano, charge.usage),
+  };
+  return prepareInsert<ChargeRow>(database, {
+    into: 'ledger',
+    partings: [counts, head],
+    otherwise: 'on conflict (account_id, kind, reference) do nothing',
+  });
+}
+
+function headOf({ charge, created_ms }: ChargeRow): unknown[] {
+  const { account_id, key_id, model, provider } = charge;
+  return ['charge', account_id, key_id, created_ms, model, provider];
+}
+
+function hasSameHead(one: ChargeRow, other: ChargeRow): boolean {
+  return (
+    one.charge.account_id === other.charge.account_id &&
+    one.charge.key_id === other.charge.key_id &&
+    one.charge.model === other.charge.model &&
+    one.charge.provider === other.charge.provider &&
+    one.created_ms === other.created_ms
+  );
+}
+
+function hasSameCounts(one: ChargeRow, other: ChargeRow): boolean {
+  const [mine, its] = [one.charge, other.charge];
+  return (
+    hasSameHead(one, other) &&
+    one.uncollected_nano === other.uncollected_nano &&
+    mine.estimated === its.estimated &&
+    mine.cached_tokens === its.cached_tokens &&
+    mine.cache_write_tokens === its.cache_write_tokens &&
+    mine.audio_input_tokens === its.audio_input_tokens &&
+    mine.audio_output_tokens === its.audio_output_tokens &&
+    mine.reasoning_tokens === its.reasoning_tokens
+  );
+}
+
+function bindCharge(values: unknown[], row: ChargeRow): void {
+  const { charge, collected_nano, uncollected_nano = 0n } = row;
+  values.push(charge.request_id, -collected_nano, uncollected_nano);
+  for (const { name } of USAGE_COLUMNS) values.push(valueOf(charge[name]));
+}
+
+/** The driver binds no booleans. */
+function valueOf(value: string | number | boolean | undefined): string | number | null {
+  return typeof value === 'boolean' ? Number(value) : (value ?? null);
+}
+
+/** Ends this many holds, if every column is as given. */
+export const ENDED_HOLD = (rows: number): string =>
+  `delete from holds where ${repeatSql(
+    rows,
+    '(request_id = ? and account_id = ? and amount_nano = ? and key_id is ?)',
+    ' or ',
+  )}`;

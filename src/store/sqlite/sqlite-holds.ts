@@ -12,15 +12,10 @@ import {
 import type { HoldResult, Settled } from '../store-types.js';
 import { minNano } from '../../lib/money.js';
 import { MAX_NANO } from '../column-values.js';
-import { prepareBulk } from './sqlite-bulk.js';
+import { ENDED_HOLD, prepareBulk, prepareChargeInsert, prepareHoldInsert } from './sqlite-bulk.js';
 import type { RequestRecord } from '../../core/request-record.js';
-import {
-  ENDED_HOLD,
-  prepareChargeInsert,
-  prepareCharges,
-  prepareHoldInsert,
-  prepareHolds,
-} from './sqlite-statements.js';
+import type { SqliteRecords } from './sqlite-records.js';
+import { prepareCharges, prepareHolds } from './sqlite-statements.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 
@@ -146,7 +141,7 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   constructor(
     database: Sqlite.Database,
     private readonly keep: (call: EndedCall) => void,
-    private readonly addRecords: (records: readonly RequestRecord[]) => void,
+    private readonly records: Pick<SqliteRecords, 'addBeside'>,
     private readonly now: () => number,
   ) {
     this.#statements = prepareCharges(database);
@@ -182,7 +177,7 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
       else record.cost_nano = cost_nano + not_owed_nano - outcome.uncollected_nano;
       records.push(record);
     }
-    if (records.length > 0) this.addRecords(records);
+    if (records.length > 0) this.records.addBeside(records);
   }
 
   /**

@@ -9,11 +9,12 @@ import {
   modelsIn,
   refusedKey,
   TOUCH_EVERY_MS,
+  type HotPath,
 } from '../hot-path.js';
-import type { HotPath } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import type { Process } from '../leases/leases.js';
 import { sqliteFault } from './sqlite-fault.js';
+import { SqliteRecords } from './sqlite-records.js';
 import { SqliteRequests } from './sqlite-requests.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
 import { SqliteCharges, SqliteHolds } from './sqlite-holds.js';
@@ -29,8 +30,8 @@ import DataLoader from 'dataloader';
  * The hot path on SQLite, on a connection of its own. To follow a write, read in this order: this
  * file; `group-commit.ts`, which commits writes together; `sqlite-file.ts`, which syncs them to the
  * disk; `checkpoints.ts`, which copies them from the log into the database; `sqlite-holds.ts` and
- * `sqlite-idempotency.ts`, which run the statements of `sqlite-statements.ts`; `sqlite-requests.ts`
- * and `fresh-requests.ts`, which write the records of requests and add them up.
+ * `sqlite-idempotency.ts`, which run the statements of `sqlite-bulk.ts` and `sqlite-statements.ts`;
+ * `sqlite-records.ts` and `sqlite-requests.ts`, which write the records of requests and their sums.
  */
 export class SqliteHotPath implements HotPath {
   readonly idempotency: SqliteIdempotency;
@@ -66,9 +67,9 @@ export class SqliteHotPath implements HotPath {
     this.idempotency = new SqliteIdempotency(this.#database, this.#group, self.id, now);
     this.#holds = new SqliteHolds(this.#database, self.id, now);
     const keep = (call: EndedCall): void => this.idempotency.keep(call);
-    this.requests = new SqliteRequests(this.#database, this.#group);
-    const add = (records: readonly RequestRecord[]): void => this.requests.addBeside(records);
-    this.#charges = new SqliteCharges(this.#database, keep, add, now);
+    const records = new SqliteRecords(this.#database, this.#group);
+    this.requests = new SqliteRequests(this.#database, this.#group, records);
+    this.#charges = new SqliteCharges(this.#database, keep, records, now);
   }
 
   /** Until the thread runs, and where it cannot, the commits of this connection make them. */

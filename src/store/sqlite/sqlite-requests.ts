@@ -1,12 +1,6 @@
+import type { SqliteRecords } from './sqlite-records.js';
 import type Sqlite from 'better-sqlite3';
 import type { RequestRecord } from '../../core/request-record.js';
-import { isRefused } from '../store-error.js';
-import {
-  bindRecord,
-  isUsual,
-  REQUEST_NAMES,
-  REQUEST_PARTINGS,
-} from '../requests/request-columns.js';
 import {
   ACCOUNT_DAY,
   ADD_LATENCIES,
@@ -16,9 +10,7 @@ import {
   ROLL_UP_TOTALS,
 } from '../requests/request-totals-sql.js';
 import type { HotRequests } from '../requests/request-types.js';
-import { FreshRequests } from './fresh-requests.js';
 import type { GroupCommit } from './group-commit.js';
-import { prepareBulk, prepareInsert, valuesSql } from './sqlite-bulk.js';
 
 /** Records that one step adds to the totals, and the most rows that one step of the sweep reads. */
 const ROLL_UP_ROWS = 500;
@@ -26,88 +18,28 @@ const SWEEP_ROWS = 100;
 /** The event loop stands still meanwhile. */
 const SWEEP_STEP_MS = 5;
 
-const SKIP = 'on conflict (id) do nothing';
-
-/** Inserts this many records, and skips those that are there. */
-export const RECORD = (rows: number): string =>
-  `insert into requests (${REQUEST_NAMES.join(', ')}) ${valuesSql(rows, REQUEST_NAMES)} ${SKIP}`;
-
-function prepareUsualInsert(database: Sqlite.Database) {
-  return prepareInsert<RequestRecord>(database, {
-    into: 'requests',
-    partings: REQUEST_PARTINGS,
-    otherwise: SKIP,
-  });
-}
-
-/** The records of requests on SQLite, written through the group commit. */
+/** The records of requests on SQLite, and their totals, written through the group commit. */
 export class SqliteRequests implements HotRequests {
-  lost = 0;
-  readonly #database: Sqlite.Database;
-  readonly #insertUsual: ReturnType<typeof prepareUsualInsert>;
-  readonly #insertRest: ReturnType<typeof prepareBulk<RequestRecord>>;
   readonly #statements: ReturnType<typeof prepare>;
-  readonly #fresh = new FreshRequests();
 
   constructor(
     database: Sqlite.Database,
     private readonly group: GroupCommit,
+    private readonly records: SqliteRecords,
   ) {
-    this.#database = database;
-    this.#insertUsual = prepareUsualInsert(database);
-    this.#insertRest = prepareBulk<RequestRecord>(database, RECORD, bindRecord);
     this.#statements = prepare(database);
-    group.onUndone = () => this.#fresh.forget();
   }
 
-  /** Inserts records in the transaction of their charges, which no fault of a record may undo. */
-  addBeside(records: readonly RequestRecord[]): void {
-    try {
-      this.#insert(records);
-    } catch (error) {
-      // A full disk ends the whole transaction, and the charges with it.
-      for (const record of records) this.#addAlone(record, error);
-    }
+  get lost(): number {
+    return this.records.lost;
   }
 
-  #addAlone(record: RequestRecord, earlier: unknown): void {
-    if (!this.#database.inTransaction) throw earlier;
-    try {
-      this.#insert([record]);
-    } catch {
-      this.lost += 1;
-    }
+  get written(): number {
+    return this.records.written;
   }
 
-  async add(records: readonly RequestRecord[]): Promise<void> {
-    try {
-      await this.group.add(() => this.#insert(records));
-    } catch (error) {
-      if (!isRefused(error)) throw error;
-      await this.group.add(() => this.#addEach(records));
-    }
-  }
-
-  #insert(records: readonly RequestRecord[]): void {
-    const usual: RequestRecord[] = [];
-    const rest: RequestRecord[] = [];
-    for (const record of records) (isUsual(record) ? usual : rest).push(record);
-    let last = 0;
-    const inserted = (number: number): void => void (last = number);
-    const count = this.#insertUsual(usual, inserted) + this.#insertRest(rest, { inserted });
-    if (count === records.length) this.#fresh.add(records, last);
-    else this.#fresh.forget();
-  }
-
-  #addEach(records: readonly RequestRecord[]): void {
-    for (const record of records) {
-      try {
-        this.#insert([record]);
-      } catch (error) {
-        if (!isRefused(error)) throw error;
-        this.lost += 1;
-      }
-    }
+  add(records: readonly RequestRecord[]): Promise<void> {
+    return this.records.add(records);
   }
 
   async rollUp(): Promise<boolean> {
@@ -122,7 +54,7 @@ export class SqliteRequests implements HotRequests {
   /** Adds the sums of this process, if those of the next records are among them. */
   #addSums(from: number): boolean {
     const { addTotals, addLatencies, accounts, note } = this.#statements;
-    const stretch = this.#fresh.take(from);
+    const stretch = this.records.fresh.take(from);
     if (!stretch) return false;
     addTotals.run(stretch.sums.totals());
     addLatencies.run(stretch.sums.latencies());
@@ -134,13 +66,13 @@ export class SqliteRequests implements HotRequests {
   /** Reads the next records and adds them, up to those whose sums this process has. */
   #addRecords(from: number): boolean {
     const { next, totals, latencies, accounts, note } = this.#statements;
-    const to = next.get(from, this.#fresh.next(from) ?? Number.MAX_SAFE_INTEGER) ?? null;
+    const to = next.get(from, this.records.fresh.next(from) ?? Number.MAX_SAFE_INTEGER) ?? null;
     if (to === null) return false;
     totals.run(from, to);
     latencies.run(from, to);
     accounts.run(from, to);
     note.run(to);
-    return this.#fresh.next(to) !== undefined || to - from >= ROLL_UP_ROWS;
+    return this.records.fresh.next(to) !== undefined || to - from >= ROLL_UP_ROWS;
   }
 
   sweepStep({ id, totals_ms }: { id: string; totals_ms: number }): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { Configuration } from '../../core/configuration.js';
 import { flagsOf, type RequestRecord, type UpstreamAttempt } from '../../core/request-record.js';
-import type { EndedRequest } from '../request-recorder.js';
+import type { EndedRequest } from '../record-sink.js';
 
 const NANO = 1e9;
 

@@ -8,9 +8,9 @@ import {
   type RequestRecord,
   type UpstreamAttempt,
 } from '../../core/request-record.js';
-import { withTimeout } from '../../lib/with-timeout.js';
+import { withTimeout } from '../../lib/concurrency.js';
 import { createOtlpExporter } from '../../upstream/otlp-exporter.js';
-import type { EndedRequest } from '../request-recorder.js';
+import type { EndedRequest } from '../record-sink.js';
 import type { View } from '../view.js';
 import { attemptAttributes, operationsOf, requestAttributes } from './attributes.js';
 

@@ -1,5 +1,5 @@
 import { type Terms, chatMaxCost } from '../../../src/modalities/chat/price.js';
-import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
+import { chatWork } from '../../../src/modalities/chat/formats/chat-completion.js';
 import type { ChatCompletionBody } from '../../../src/schema-types/chat-completion.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 import type { Capability, Model, Price } from '../../../src/core/model.js';

@@ -8,9 +8,8 @@ import {
   estimatedBill,
 } from '../../../src/modalities/chat/price.js';
 import { chat as openai } from '../../../providers/openai.js';
-import { tokenCost } from '../../../src/billing/bill.js';
-import { priceOfPrompt } from '../../../src/billing/prompt-price.js';
-import { chatWork } from '../../../src/modalities/chat/formats/openai-request.js';
+import { tokenCost, priceOfPrompt } from '../../../src/billing/bill.js';
+import { chatWork } from '../../../src/modalities/chat/formats/chat-completion.js';
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
 import { FREE, modelAt, PRICE, termsOf } from '../../billing/helpers/terms.js';
 import type { Price } from '../../../src/core/model.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ChatDelta } from '../../../src/modalities/chat/codec.js';
-import { DeltaReader } from '../../../src/modalities/chat/delta-reader.js';
+import { DeltaReader } from '../../../src/modalities/chat/deliver.js';
 import { readWhole } from '../../../src/modalities/chat/whole-answer.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import { EventReader } from '../../../src/upstream/sse.js';

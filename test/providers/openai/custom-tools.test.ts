@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { chat } from '../../../providers/openai.js';
 import type { ToolCallFragment } from '../../../src/modalities/chat/codec.js';
-import { completionWork } from '../../../src/modalities/chat/formats/openai-tools.js';
+import { completionWork } from '../../../src/modalities/chat/formats/chat-completion.js';
 import { responsesWork } from '../../../src/modalities/chat/formats/responses-request.js';
 import { FREE, modelAt } from '../../billing/helpers/terms.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';

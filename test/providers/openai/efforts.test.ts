@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { extraFields } from '../../../providers/openai/fields.js';
+import { extraFields } from '../../../providers/openai/completions.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 
 /** The effort that a model of a provider is sent for another, and the names of those left out. */

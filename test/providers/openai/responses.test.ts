@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { chat } from '../../../providers/openai.js';
 import type { Upstream } from '../../../src/core/model.js';
 import type { ChatCall, ChatReply } from '../../../src/modalities/chat/codec.js';
-import { DeltaReader } from '../../../src/modalities/chat/delta-reader.js';
+import { DeltaReader } from '../../../src/modalities/chat/deliver.js';
 import { readWhole } from '../../../src/modalities/chat/whole-answer.js';
 import { EventReader } from '../../../src/upstream/sse.js';
 import { each } from '../../helpers/packets.js';

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { parse } from 'yaml';
 import { chat } from '../../../providers/openai.js';
 import type { ChatCall, ChatDelta } from '../../../src/modalities/chat/codec.js';
-import { DeltaReader } from '../../../src/modalities/chat/delta-reader.js';
+import { DeltaReader } from '../../../src/modalities/chat/deliver.js';
 import { EventReader } from '../../../src/upstream/sse.js';
 import { each, inThreeWays, splitAt } from '../../helpers/packets.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isRecord } from '../../../src/lib/is-record.js';
+import { isRecord } from '../../../src/lib/objects.js';
 import { readPng, type Png } from '../../helpers/png.js';
 import { askSimulator } from '../../helpers/simulator.js';
 

@@ -1,5 +1,5 @@
 import { headerSafe } from '../../../http/ignored-header.js';
-import { isRecord } from '../../../lib/is-record.js';
+import { isRecord } from '../../../lib/objects.js';
 import { readShippedSchema } from '../../../lib/schemas.js';
 
 /** A part of the schema of a body: only the names of its fields are read. */

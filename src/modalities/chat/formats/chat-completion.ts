@@ -1,11 +1,22 @@
-import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import type {
+  ChatCompletionBody,
+  ChatMessage,
+  ToolEntry,
+} from '../../../schema-types/chat-completion.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callFormat } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
 import { repairBody } from './openai-tidy.js';
-import { completionWork } from './openai-tools.js';
+import { asFunctions } from './openai-tools.js';
+import { fieldError, GatewayError } from '../../../core/errors.js';
+import { refuseDeep } from '../../../pipeline/nesting.js';
+import { readMessage, type MessageReader, cacheControlField } from './openai-messages.js';
+import { isFree, type Capability, type Model } from '../../../core/model.js';
+import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
+import type { ChatWork, PromptSize } from '../call.js';
+import type { ChatCall } from '../codec.js';
 
 /** The chat format of the service specification (2.1 to 2.5). */
 export const chatCompletion: ChatFormat = {
@@ -28,7 +39,243 @@ export const chatCompletion: ChatFormat = {
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated, and its type is generated from the schema.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),
-  write: (head, reply, { usage }, work) => completion(head, reply, usage, callFormat(work)),
+  write: (head, reply, { usage }, work) => completion(head, reply, usage, work),
   stream: (head, visible, work) =>
     new ChunkWriter(head, visible, { object: 'text_completion.chunk', calls: callFormat(work) }),
 };
+
+/**
+ * Fields of the chat contract that the gateway reads itself: the cost of a call depends on them.
+ */
+export const READ_FIELDS: readonly string[] = [
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+];
+
+/** Fields of specification 2.1 that are passed on unchanged. */
+export const SAMPLING_FIELDS: readonly string[] = [
+  'temperature',
+  'top_p',
+  'stop',
+  'presence_penalty',
+  'frequency_penalty',
+  'user',
+];
+
+/** The older form of tools and tool choice, which is translated. */
+export const LEGACY_FIELDS: readonly string[] = ['functions', 'function_call'];
+
+/** Fields that are passed on to a model with the capability `tools`. */
+export const TOOL_FIELDS: readonly string[] = ['tools', 'tool_choice', 'parallel_tool_calls'];
+
+/**
+ * Fields that another format must not pass on from its client, except its `own`: its schema does
+ * not check them, and the cost of a call may depend on them.
+ */
+export function foreignFields(own: readonly string[]): ReadonlySet<string> {
+  const all = [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS, ...RENAMED_FIELDS];
+  return new Set(all.filter((name) => !own.includes(name)));
+}
+
+/** Fields that other formats have under names of their own. */
+const RENAMED_FIELDS = ['response_format', 'reasoning_effort'];
+
+/** The limit of output tokens if neither the client nor gateway.yaml has one. */
+export const DEFAULT_MAX_TOKENS = 4096;
+/**
+ * The bytes to which the files of one request may be decompressed while their pages are counted.
+ */
+const UNFOLDED_BYTES = 8 * 1024 * 1024;
+/** The most characters of a client's value that an error repeats. */
+const SHOWN_CHARACTERS = 64;
+
+/** These are neither passed on unchanged nor named as ignored. */
+const READ = new Set(READ_FIELDS);
+const SAMPLING = new Set(SAMPLING_FIELDS);
+const TOOLS = new Set(TOOL_FIELDS);
+const STREAM_OPTIONS = new Set(['include_usage']);
+const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
+
+/**
+ * Fits a validated body of chat completions to a model, with tools in any form. Throws
+ * `GatewayError` if the tools are not valid, or if the model cannot do it.
+ */
+export function completionWork(body: ChatCompletionBody, model: Model): ChatWork {
+  if (!body.tools && !body.functions && !body.function_call) return chatWork(body, model);
+  const translated = asFunctions(body);
+  return translated.complete(chatWork(translated.body, model));
+}
+
+/**
+ * Fits a validated body to a model: capabilities, aliases, passthrough, limits (specification 2.1
+ * to 2.3). Throws `GatewayError` if the model cannot do it.
+ */
+export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
+  const ignored = new Set<string>();
+  const requested = requestedLimit(body);
+  const { messages, is_plain, size } = readMessages(body.messages, model.capabilities, ignored);
+  const call: ChatCall = {
+    messages,
+    is_plain,
+    stream: body.stream ?? false,
+    n: body.n ?? 1,
+    max_tokens: limitOf(requested, model),
+    fields: passedOn(body, model, size, ignored),
+  };
+  const options: { include_usage?: unknown } | undefined = body.stream_options;
+  if (options) noteUnknownFields(options, STREAM_OPTIONS, 'stream_options', ignored);
+  return {
+    call,
+    size,
+    ...(options?.include_usage === true && { include_usage: true }),
+    ignored: [...ignored],
+    limit: body.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens',
+    is_lowered: requested !== undefined && requested !== call.max_tokens,
+  };
+}
+
+/** The default values of fields; without `max_tokens` for a free model without a limit. */
+export function chatDefaults(model: Model): Record<string, number | boolean> {
+  const max_tokens = limitOf(undefined, model);
+  return { n: 1, stream: false, ...(max_tokens !== undefined && { max_tokens }) };
+}
+
+/**
+ * Checks messages against the capabilities of a model, drops unknown fields and measures the
+ * prompt, in one pass. Throws `GatewayError` naming the message or part at fault.
+ */
+function readMessages(
+  messages: readonly ChatMessage[],
+  capabilities: ReadonlySet<Capability>,
+  ignored: Set<string>,
+): Pick<ChatWork, 'size'> & Pick<ChatCall, 'messages'> & { is_plain: boolean } {
+  const size: PromptSize = {
+    text_bytes: 0,
+    messages: messages.length,
+    images: 0,
+    urls: 0,
+    pages: 0,
+    audio_bytes: 0,
+    audio_seconds: 0,
+  };
+  let is_plain = true;
+  const unfolding = { bytes: UNFOLDED_BYTES };
+  const called = new Map<string, number>();
+  const reader: MessageReader = { capabilities, ignored, size, called, unfolding };
+  const read = messages.map((message, index) => {
+    const { content } = message;
+    if (typeof content === 'string') size.text_bytes += Buffer.byteLength(content);
+    if (isPlain(message)) return message;
+    is_plain = false;
+    return readMessage(message, `messages[${index}]`, reader);
+  });
+  return { messages: read, is_plain, size };
+}
+
+/** Whether a message is only a role and a text, and is sent unchanged. */
+function isPlain(message: ChatMessage): boolean {
+  const { role, content } = message;
+  if (typeof content !== 'string' || role === 'tool' || role === 'developer') return false;
+  for (const name in message) if (name !== 'role' && name !== 'content') return false;
+  return true;
+}
+
+function passedOn(
+  body: ChatCompletionBody,
+  model: Model,
+  size: PromptSize,
+  ignored: Set<string>,
+): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  const tools = body.tools && readTools(body.tools, model, ignored);
+  const idle = idleFields(body);
+  for (const name of Object.keys(body)) {
+    if (READ.has(name)) continue;
+    const given: unknown = body[name as keyof ChatCompletionBody];
+    if (given === null || idle.has(name)) continue;
+    const value = name === 'tools' ? tools : given;
+    if (SAMPLING.has(name)) fields[name] = value;
+    else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {
+      refuseDeep(name, value);
+      fields[name] = value;
+      // Tools and schemas are read by the model too, so they count as prompt.
+      size.text_bytes += Buffer.byteLength(JSON.stringify(value));
+    } else ignored.add(headerSafe(name));
+  }
+  return fields;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * The fields that ask for nothing, which some upstreams refuse: empty lists, and those that speak
+ * of tools where there are none. Throws `GatewayError` if a tool must be called all the same.
+ */
+function idleFields({ tools, tool_choice, parallel_tool_calls, stop }: ChatCompletionBody) {
+  const isStopIdle = Array.isArray(stop) && stop.length === 0;
+  const hasTools = tools !== undefined && tools.length > 0;
+  const saysTools = tools ?? tool_choice ?? parallel_tool_calls;
+  if (!isStopIdle && (hasTools || saysTools === undefined)) return NONE;
+  const idle = new Set(isStopIdle ? ['stop'] : []);
+  if (hasTools) return idle;
+  if (tool_choice !== undefined && tool_choice !== 'auto' && tool_choice !== 'none') {
+    throw fieldError('tool_choice', 'demands a tool, but there are none');
+  }
+  for (const name of TOOL_FIELDS) idle.add(name);
+  return idle;
+}
+
+function requestedLimit({
+  max_tokens: old,
+  max_completion_tokens: alias,
+}: ChatCompletionBody): number | undefined {
+  if (old !== undefined && alias !== undefined && old !== alias) {
+    throw new GatewayError(
+      'invalid_request',
+      'max_tokens and max_completion_tokens mean the same; send one of them.',
+      { param: 'max_completion_tokens' },
+    );
+  }
+  return alias ?? old;
+}
+
+/**
+ * The limit of output tokens. A paid call always has one, so that its cost stays within its hold.
+ */
+function limitOf(requested: number | undefined, model: Model): number | undefined {
+  const { max_tokens: most, default_max_tokens } = model.limits;
+  if (requested !== undefined) return most === undefined ? requested : Math.min(requested, most);
+  return default_max_tokens ?? most ?? (isFree(model) ? undefined : DEFAULT_MAX_TOKENS);
+}
+
+/**
+ * The tools of a request, with functions cleaned of unknown fields. Throws `GatewayError` for a
+ * type of tool that the model does not list: an upstream runs such a tool itself, and charges for
+ * it beside the tokens.
+ */
+function readTools(tools: readonly ToolEntry[], model: Model, ignored: Set<string>): ToolEntry[] {
+  return tools.map((tool, index) => {
+    if (tool.type === 'function') return cleanFunction(tool, ignored);
+    if (model.tool_types?.has(tool.type)) return tool;
+    const taken = ['function', ...(model.tool_types ?? [])].join(' or ');
+    const shown = JSON.stringify(tool.type.slice(0, SHOWN_CHARACTERS));
+    throw new GatewayError(
+      'unsupported_capability',
+      `tools[${index}].type is ${shown}, but the tools of ${model.id} are of type ${taken}.`,
+      { param: `tools[${index}].type` },
+    );
+  });
+}
+
+function cleanFunction(tool: ToolEntry, ignored: Set<string>): ToolEntry {
+  const { type, function: offered, cache_control } = tool;
+  const isClean = Object.keys(tool).every((name) => FUNCTION_KEYS.has(name));
+  if (isClean && !cache_control) return tool;
+  noteUnknownFields(tool, FUNCTION_KEYS, 'tools[]', ignored);
+  return { type, ...(offered && { function: offered }), ...cacheControlField(cache_control) };
+}

@@ -1,14 +1,14 @@
 import { detailedUsageBody, type Bill } from '../../../billing/bill.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { CompletionsBody } from '../../../schema-types/completions.js';
 import type { ChatWork, AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta } from '../codec.js';
 import type { ChatFormat, ChatStreamWriter } from './format.js';
 import { finishReason } from './openai-answer.js';
-import { chatWork } from './openai-request.js';
+import { chatWork } from './chat-completion.js';
 import { COMMON_TEXTS } from './openai-texts.js';
 import { repairBody } from './openai-tidy.js';
 

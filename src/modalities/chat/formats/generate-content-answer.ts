@@ -2,7 +2,7 @@ import { argumentsObject } from '../../../lib/tool-arguments.js';
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
-import { isRecord, recordsIn } from '../../../lib/is-record.js';
+import { isRecord, recordsIn } from '../../../lib/objects.js';
 import { plainId, signatureOf } from '../../../lib/tool-id.js';
 import type { ChatWork, AnswerHead } from '../call.js';
 import type { ChatChoice, ChatReply, ReasoningDetail, ToolCall } from '../codec.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../lib/is-record.js';
+import { isRecord } from '../../../lib/objects.js';
 
 /** The type of an answer that is one of the values of a schema, as a text without quotes. */
 export const ENUM = 'text/x.enum';

@@ -11,7 +11,7 @@ import { messagesOf, type ContentReading } from './generate-content-contents.js'
 import { ENUM, enumSchema } from './generate-content-enum.js';
 import { CONTENT_SHAPE } from './generate-content-spelling.js';
 import { jsonSchema, toolsOf } from './generate-content-tools.js';
-import { chatWork, foreignFields } from './openai-request.js';
+import { chatWork, foreignFields } from './chat-completion.js';
 
 /** Fields that are translated below. All others are passed on, or named as ignored. */
 const TRANSLATED: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../lib/is-record.js';
+import { isRecord } from '../../../lib/objects.js';
 import { BodyShape, type Shape } from './body-shape.js';
 
 export const CONTENT_SHAPE = new BodyShape('generate-content');

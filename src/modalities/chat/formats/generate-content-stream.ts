@@ -3,7 +3,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
 import type { AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta, ReasoningDetail, ToolCall } from '../codec.js';
-import { EventWriter } from './event-writer.js';
+import { EventWriter } from './openai-answer.js';
 import type { StreamWire } from './format.js';
 import {
   callPart,

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { headerSafe } from '../../../http/ignored-header.js';
-import { isRecord } from '../../../lib/is-record.js';
+import { isRecord } from '../../../lib/objects.js';
 import type { ToolEntry } from '../../../schema-types/chat-completion.js';
 import type {
   GenerateContentBody,

@@ -1,5 +1,5 @@
-import { isRecord } from '../../../lib/is-record.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { isRecord } from '../../../lib/objects.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { DefaultEndpoint } from '../../../pipeline/modality.js';
 import type { GenerateContentBody } from '../../../schema-types/generate-content.js';
 import { countingEndpoint } from '../count-tokens.js';

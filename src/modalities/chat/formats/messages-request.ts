@@ -15,7 +15,7 @@ import { ClientNames } from '../client-names.js';
 import type { MessagesOriginal } from '../codec.js';
 import { BodyShape } from './body-shape.js';
 import { contentOf, isAllowedIn, messagesOf, type Reader } from './messages-blocks.js';
-import { foreignFields } from './openai-request.js';
+import { foreignFields } from './chat-completion.js';
 import { isSealed } from './sealed-reasoning.js';
 import { refuseDeep } from '../../../pipeline/nesting.js';
 

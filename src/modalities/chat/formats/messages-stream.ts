@@ -4,9 +4,8 @@ import { UpstreamError } from '../../../core/upstream-error.js';
 import { NO_TOKENS } from '../../../core/usage.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
 import type { VisibleParts } from '../call.js';
-import { EventWriter, namedEvent } from './event-writer.js';
+import { EventWriter, namedEvent, finishReason } from './openai-answer.js';
 import { CLAUDE_FORMAT } from './messages-blocks.js';
-import { finishReason } from './openai-answer.js';
 import { sealed } from './sealed-reasoning.js';
 
 /** Writers of the parts that events share with whole answers and errors. */

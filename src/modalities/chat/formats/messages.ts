@@ -2,7 +2,7 @@ import { argumentsObject } from '../../../lib/tool-arguments.js';
 import { ERRORS, GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { TokenUsage } from '../../../core/usage.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { MessagesBody } from '../../../schema-types/messages.js';
 import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
 import type { AnswerHead } from '../call.js';
@@ -12,7 +12,7 @@ import { anthropicModels } from './model-lists.js';
 import { carriedState, ending, MessagesWriter } from './messages-stream.js';
 import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { MESSAGES_TEXTS } from './messages-texts.js';
-import { chatWork } from './openai-request.js';
+import { chatWork } from './chat-completion.js';
 
 /** Anthropic's Messages API, for its SDKs and Claude Code, with every chat model. */
 export const messages: ChatFormat = {

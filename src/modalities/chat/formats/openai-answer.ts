@@ -2,9 +2,64 @@ import { detailedUsageBody, usageBody, type Bill } from '../../../billing/bill.j
 import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
 import type { ChatChoice, ChatDelta, ChatReply } from '../codec.js';
-import type { AnswerHead, VisibleParts } from '../call.js';
-import { EventWriter } from './event-writer.js';
-import { TOOL_CALLS, type CallFormat } from './openai-calls.js';
+import type { AnswerHead, ChatWork, VisibleParts } from '../call.js';
+import { callFormat, TOOL_CALLS, type CallFormat } from './openai-calls.js';
+import type { ChatStreamWriter } from './format.js';
+
+/**
+ * The common part of stream writers: it drops surplus choices, and keeps the last usage and the
+ * delivered text of each choice.
+ */
+export abstract class EventWriter implements ChatStreamWriter {
+  usage: unknown;
+  hasSpoken = false;
+  readonly #texts = new Map<number, string>();
+
+  constructor(protected readonly visible: VisibleParts) {}
+
+  get shows_reasoning(): boolean {
+    return this.visible.reasoning;
+  }
+
+  frame(deltas: readonly ChatDelta[]): string {
+    this.noteUsage(deltas);
+    let events = '';
+    for (const delta of deltas) {
+      const { index } = delta;
+      if (index !== undefined && index < this.visible.choices)
+        events += this.writeDelta(delta, index);
+    }
+    return events;
+  }
+
+  noteUsage(deltas: readonly ChatDelta[]): void {
+    for (const { usage } of deltas) {
+      if (usage !== undefined && usage !== null) this.usage = usage;
+    }
+  }
+
+  texts(): string[] {
+    return [...this.#texts.values()];
+  }
+
+  abstract end(bill: Bill): string;
+
+  abstract error(error: GatewayError): string;
+
+  /** The events for a delta of the choice `index`; empty if it adds nothing. */
+  protected abstract writeDelta(delta: ChatDelta, index: number): string;
+
+  /** Records text of a choice that is delivered, and so charged. */
+  protected delivered(text: string, index = 0): void {
+    this.#texts.set(index, (this.#texts.get(index) ?? '') + text);
+    this.hasSpoken = true;
+  }
+}
+
+/** An event with its name on a line of its own. */
+export function namedEvent(type: string, data: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
+}
 
 const CONTRACT = new Set(['stop', 'length', 'content_filter']);
 
@@ -31,19 +86,22 @@ export function finishReason(
   return known === 'stop' && hasToolCalls ? calling : known;
 }
 
-/** The answer to a chat call that is not streamed (specification 2.4). */
+/**
+ * The answer to a chat call that is not streamed (specification 2.4). `work` says how its client
+ * wants tool calls; by default as `tool_calls`.
+ */
 export function completion(
   head: AnswerHead,
   reply: ChatReply,
   usage: TokenUsage,
-  calls = TOOL_CALLS,
+  work?: ChatWork,
 ): object {
   const { id, created, model } = head;
-  const choices = reply.choices.map((choice) => choiceBody(choice, calls));
+  const choices = reply.choices.map((choice) => choiceBody(choice, work));
   return { id, object: 'text_completion', created, model, choices, usage: usageBody(usage) };
 }
 
-function choiceBody(choice: ChatChoice, calls: CallFormat): object {
+function choiceBody(choice: ChatChoice, work: ChatWork | undefined): object {
   const { index, content, tool_calls, reasoning_content, reasoning_details, logprobs } = choice;
   const message: Omit<ChatChoice, 'index' | 'finish_reason' | 'tool_calls'> & {
     role: 'assistant';
@@ -53,9 +111,13 @@ function choiceBody(choice: ChatChoice, calls: CallFormat): object {
   };
   if (reasoning_content !== undefined) message.reasoning_content = reasoning_content;
   if (reasoning_details) message.reasoning_details = reasoning_details;
-  if (tool_calls) Object.assign(message, calls.message(tool_calls));
-  const hasCalls = tool_calls !== undefined;
-  const finish_reason = finishReason(choice.finish_reason, hasCalls, calls.finish_reason);
+  const calls = tool_calls && (work ? callFormat(work) : TOOL_CALLS);
+  if (calls) Object.assign(message, calls.message(tool_calls));
+  const finish_reason = finishReason(
+    choice.finish_reason,
+    calls !== undefined,
+    calls?.finish_reason,
+  );
   return logprobs === undefined
     ? { index, message, finish_reason }
     : { index, message, logprobs, finish_reason };

@@ -1,6 +1,6 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import { detailedUsageBody } from '../../../billing/bill.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import { contractModels } from '../../../pipeline/model-list-format.js';
 import type { ChatChoice } from '../codec.js';
 import type { ChatFormat } from './format.js';
@@ -8,7 +8,7 @@ import { ChunkWriter, completion } from './openai-answer.js';
 import { callFormat } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
 import { repairBody } from './openai-tidy.js';
-import { completionWork } from './openai-tools.js';
+import { completionWork } from './chat-completion.js';
 
 interface Contract {
   choices: { message: { content: string | null }; logprobs?: unknown }[];
@@ -39,7 +39,7 @@ export const openAiChat: ChatFormat = {
   // The body was validated: its schema refines the one from which its type is generated.
   read: (body, model) => completionWork(body as ChatCompletionBody, model),
   write: (head, reply, { usage }, work) => {
-    const answer = completion(head, reply, usage, callFormat(work));
+    const answer = completion(head, reply, usage, work);
     const { choices } = answer as Contract;
     return {
       ...answer,

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../lib/is-record.js';
+import { isRecord } from '../../../lib/objects.js';
 
 type Fields = Record<string, unknown>;
 

@@ -1,5 +1,4 @@
-import { dropNulls } from '../../../lib/drop-nulls.js';
-import { isRecord } from '../../../lib/is-record.js';
+import { dropNulls, isRecord } from '../../../lib/objects.js';
 import { rewriteCalls } from './openai-history.js';
 
 /** The beginning of the URL of an image. */

@@ -1,11 +1,9 @@
 import { fieldError } from '../../../core/errors.js';
-import type { Model } from '../../../core/model.js';
 import { noteUnknownFields } from '../../../http/ignored-header.js';
-import { isRecord } from '../../../lib/is-record.js';
+import { isRecord } from '../../../lib/objects.js';
 import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ChatWork, ClientTool } from '../call.js';
 import { CUSTOM_PARAMETERS } from './custom-input.js';
-import { chatWork } from './openai-request.js';
 
 const ENTRY_KEYS = new Set(['type', 'custom', 'cache_control']);
 const CUSTOM_KEYS = new Set(['name', 'description', 'format']);
@@ -16,18 +14,24 @@ const OLDER: Readonly<Record<string, string>> = {
   tool_choice: 'function_call',
 };
 
+/** A body whose tools are all functions, and how work for it becomes work for the client's body. */
+interface FunctionsBody {
+  body: ChatCompletionBody;
+  complete: (work: ChatWork) => ChatWork;
+}
+
 /**
- * Fits a validated body of chat completions to a model. Translates `functions` and `function_call`,
- * custom tools, and a choice among allowed tools to functions, which every upstream accepts. Throws
- * `GatewayError` if the tools or the choice are not valid, or if the model cannot do it.
+ * Translates `functions` and `function_call`, custom tools, and a choice among allowed tools to
+ * functions, which every upstream accepts. Throws `GatewayError` if the tools or the choice are not
+ * valid.
  */
-export function completionWork(body: ChatCompletionBody, model: Model): ChatWork {
-  if (body.functions) return functionsWork(body, model);
+export function asFunctions(body: ChatCompletionBody): FunctionsBody {
+  const { tools, functions } = body;
+  if (functions) return olderFunctions(body, functions);
   if (isRecord(body.function_call)) {
     throw fieldError('function_call', 'names a function, but there are no functions');
   }
-  const { tools } = body;
-  if (!tools) return chatWork(body, model);
+  if (!tools) return { body, complete: (work) => work };
   const names = new Map<string, ClientTool>();
   const custom_tools = new Map<string, object>();
   const ignored = new Set<string>();
@@ -46,13 +50,16 @@ export function completionWork(body: ChatCompletionBody, model: Model): ChatWork
     });
     return asFunction(tool, tool.custom, ignored);
   });
-  const work = chatWork({ ...body, tools: plain, ...choiceOf(body.tool_choice, plain) }, model);
-  if (names.size === 0) return work;
+  const translated = { ...body, tools: plain, ...choiceOf(body.tool_choice, plain) };
+  if (names.size === 0) return { body: translated, complete: (work) => work };
   return {
-    ...work,
-    call: { ...work.call, custom_tools },
-    tools: names,
-    ignored: [...new Set([...work.ignored, ...ignored])],
+    body: translated,
+    complete: (work) => ({
+      ...work,
+      call: { ...work.call, custom_tools },
+      tools: names,
+      ignored: [...new Set([...work.ignored, ...ignored])],
+    }),
   };
 }
 
@@ -85,18 +92,25 @@ function readFormat(format: object): object | undefined {
   return isKnown ? { type, grammar: { syntax, definition } } : undefined;
 }
 
-function functionsWork(body: ChatCompletionBody, model: Model): ChatWork {
-  const { functions = [], function_call: choice, tools, ...rest } = body;
+function olderFunctions(
+  body: ChatCompletionBody,
+  functions: NonNullable<ChatCompletionBody['functions']>,
+): FunctionsBody {
+  const { functions: _, function_call: choice, tools, ...rest } = body;
   if (tools) throw fieldError('functions', 'means the same as tools: send one of them');
   const entries = functions.map((offered): ToolEntry => ({ type: 'function', function: offered }));
   const chosen = choice === undefined ? {} : { tool_choice: olderChoice(choice) };
   // `function_call` can hold only one call.
   const tool_fields = { tools: entries, ...chosen, parallel_tool_calls: false };
-  const work = chatWork({ ...rest, ...(entries.length > 0 && tool_fields) }, model);
-  const ignored = work.ignored
-    .filter((name) => name !== 'parallel_tool_calls')
-    .map((name) => OLDER[name] ?? name);
-  return { ...work, has_functions: true, ignored };
+  return {
+    body: { ...rest, ...(entries.length > 0 && tool_fields) },
+    complete: (work) => {
+      const ignored = work.ignored
+        .filter((name) => name !== 'parallel_tool_calls')
+        .map((name) => OLDER[name] ?? name);
+      return { ...work, has_functions: true, ignored };
+    },
+  };
 }
 
 function olderChoice(choice: string | object): string | object {

@@ -4,7 +4,7 @@ import type { ChatWork, ClientTools, AnswerHead } from '../call.js';
 import { finishReason } from './openai-answer.js';
 import { joinDetails, sealed } from './sealed-reasoning.js';
 import { customInput } from '../../../lib/tool-arguments.js';
-import { isRecord } from '../../../lib/is-record.js';
+import { isRecord } from '../../../lib/objects.js';
 
 export type Item = { id: string; type: string } & Record<string, unknown>;
 

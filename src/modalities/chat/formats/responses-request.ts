@@ -6,7 +6,7 @@ import type { ResponsesBody, ResponsesItem } from '../../../schema-types/respons
 import type { ChatWork } from '../call.js';
 import { ClientNames } from '../client-names.js';
 import { BodyShape } from './body-shape.js';
-import { chatWork, foreignFields, LEGACY_FIELDS } from './openai-request.js';
+import { chatWork, foreignFields, LEGACY_FIELDS } from './chat-completion.js';
 import { Conversation } from './responses-input.js';
 import { ToolList } from './responses-tools.js';
 

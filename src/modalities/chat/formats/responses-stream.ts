@@ -5,7 +5,7 @@ import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
 import type { ChatWork, ClientTools, AnswerHead, VisibleParts } from '../call.js';
 import { CustomInput } from './custom-input.js';
-import { EventWriter, namedEvent } from './event-writer.js';
+import { EventWriter, namedEvent } from './openai-answer.js';
 import {
   withLastStatus,
   callItem,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
-import { isRecord } from '../../../lib/is-record.js';
+import { isRecord } from '../../../lib/objects.js';
 import type { ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ClientTool, ClientTools } from '../call.js';
 import { CUSTOM_PARAMETERS } from './custom-input.js';

@@ -1,4 +1,4 @@
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { ResponsesBody } from '../../../schema-types/responses.js';
 import type { ChatChoice } from '../codec.js';
 import type { AnswerHead, ClientTools } from '../call.js';

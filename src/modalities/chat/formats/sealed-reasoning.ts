@@ -1,4 +1,4 @@
-import { isRecord } from '../../../lib/is-record.js';
+import { isRecord } from '../../../lib/objects.js';
 import type { ReasoningDetail } from '../codec.js';
 
 /** Marks reasoning that this gateway sealed. */

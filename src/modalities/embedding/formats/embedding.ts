@@ -1,11 +1,10 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
-import type { Bill } from '../../../billing/bill.js';
-import { dropNulls } from '../../../lib/drop-nulls.js';
-import { leastTokens } from '../../../billing/tokens.js';
+import { type Bill, leastTokens } from '../../../billing/bill.js';
+import { dropNulls } from '../../../lib/objects.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { EmbeddingBody } from '../../../schema-types/embedding.js';
 import type { EmbeddingCall, EmbeddingInput, Vector } from '../codec.js';
 import { inFormat } from '../vector.js';

@@ -1,7 +1,7 @@
 import { refuseField } from '../../../core/errors.js';
 import { base64Of, headOf, isDataUrl } from '../../../lib/data-url.js';
 import { sniffImageType } from '../../../lib/image-type.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { ImageEditBody } from '../../../schema-types/image-edit.js';
 import { IMAGE_TEXTS, imageGeneration, imageWork, type ImageFormat } from './image-generation.js';
 

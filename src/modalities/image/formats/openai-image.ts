@@ -1,6 +1,6 @@
 import type { Bill } from '../../../billing/bill.js';
-import { isRecord } from '../../../lib/is-record.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { isRecord } from '../../../lib/objects.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import { imageEdit } from './image-edit.js';
 import { imageGeneration, type ImageFormat } from './image-generation.js';
 import type { ImageAnswer } from '../send.js';

@@ -1,9 +1,8 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
-import { dropNulls } from '../../../lib/drop-nulls.js';
-import { isRecord, recordsIn } from '../../../lib/is-record.js';
+import { dropNulls, isRecord, recordsIn } from '../../../lib/objects.js';
 import { refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { ModerationBody } from '../../../schema-types/moderation.js';
 import { checkImageUrl } from '../../../upstream/client-url.js';

@@ -1,8 +1,8 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { dropNulls } from '../../../lib/drop-nulls.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { dropNulls } from '../../../lib/objects.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { SpeechBody } from '../../../schema-types/speech.js';
 import type { SpeechCall } from '../codec.js';

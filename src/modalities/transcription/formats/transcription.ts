@@ -4,7 +4,7 @@ import type { Model } from '../../../core/model.js';
 import { audioTyped, secondsOf, sniffAudio } from '../../../lib/audio-length.js';
 import { playedSeconds } from '../../../lib/audio-packets.js';
 import { bytesOfBase64, isDataUrl, mediaTypeOf } from '../../../lib/data-url.js';
-import { spendingEndpoint } from '../../../pipeline/spending.js';
+import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { TranscriptionBody } from '../../../schema-types/transcription.js';
 import type { TranscriptionCall } from '../codec.js';

@@ -1,16 +1,14 @@
 import type { DefaultEndpoint, RequestFormat } from '../../../pipeline/modality.js';
 import type { SendContext } from '../../../pipeline/work.js';
-import { videoOperation } from '../codec.js';
+import { videoOperation, type VideoCall, type VideoRefusal } from '../codec.js';
 import { videoRate } from '../price.js';
 import { headerSafe } from '../../../http/ignored-header.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
-import { dropNulls } from '../../../lib/drop-nulls.js';
-import { isRecord } from '../../../lib/is-record.js';
+import { dropNulls, isRecord } from '../../../lib/objects.js';
 import type {
   VideoParameters,
   VideoSubmissionBody,
 } from '../../../schema-types/video-submission.js';
-import type { VideoCall, VideoRefusal } from '../codec.js';
 import { readImage } from '../input-image.js';
 import { linkTo } from '../links.js';
 import type { Model, Upstream } from '../../../core/model.js';
@@ -175,7 +173,7 @@ export function ableUpstreams(
 }
 
 function refusalOf(call: VideoCall, upstream: Upstream): VideoRefusal | undefined {
-  const { max, codec } = videoOperation(upstream);
+  const { max, codec } = videoOperation(upstream.provider);
   const sample_count = Math.min(call.sample_count, max);
   const refusal = codec.refuse?.({ ...call, sample_count }, upstream);
   if (refusal || videoRate(upstream.price, call) !== undefined) return refusal;

@@ -6,7 +6,7 @@ import { chat as gemini } from '../../../../providers/gemini.js';
 import { chat as openai } from '../../../../providers/openai.js';
 import { UpstreamError } from '../../../../src/core/upstream-error.js';
 import type { ChatCall, ChatCodec, ChatDelta } from '../../../../src/modalities/chat/codec.js';
-import { DeltaReader } from '../../../../src/modalities/chat/delta-reader.js';
+import { DeltaReader } from '../../../../src/modalities/chat/deliver.js';
 import { chatCompletion } from '../../../../src/modalities/chat/formats/chat-completion.js';
 import { completions } from '../../../../src/modalities/chat/formats/completions.js';
 import type { ChatFormat } from '../../../../src/modalities/chat/formats/format.js';

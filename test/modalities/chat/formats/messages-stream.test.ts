@@ -4,7 +4,7 @@ import { claudeCodec } from '../../../../providers/anthropic/codec.js';
 import { UpstreamError } from '../../../../src/core/upstream-error.js';
 import type { ChatCall, ChatDelta } from '../../../../src/modalities/chat/codec.js';
 import { messages } from '../../../../src/modalities/chat/formats/messages.js';
-import { visibleReply } from '../../../../src/modalities/chat/send.js';
+import { visibleReply } from '../../../../src/modalities/chat/planned-chat.js';
 import { toClientError } from '../../../../src/upstream/to-client-error.js';
 import { EventReader } from '../../../../src/upstream/sse.js';
 import { claudeAt } from '../../../helpers/claude.js';

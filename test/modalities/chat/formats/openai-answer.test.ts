@@ -5,7 +5,7 @@ import {
   completion,
   finishReason,
 } from '../../../../src/modalities/chat/formats/openai-answer.js';
-import { visibleReply } from '../../../../src/modalities/chat/send.js';
+import { visibleReply } from '../../../../src/modalities/chat/planned-chat.js';
 import { dataOf } from '../../../money/helpers/scripted-gateway.js';
 import type { VisibleParts } from '../../../../src/modalities/chat/call.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import OpenAI from 'openai';
 import { callFormat } from '../../../../src/modalities/chat/formats/openai-calls.js';
 import type { ChatWork } from '../../../../src/modalities/chat/call.js';
-import { completionWork } from '../../../../src/modalities/chat/formats/openai-tools.js';
+import { completionWork } from '../../../../src/modalities/chat/formats/chat-completion.js';
 import type { ChatCompletionBody } from '../../../../src/schema-types/chat-completion.js';
 import { FREE, modelAt } from '../../../billing/helpers/terms.js';
 import { chat, chunksOf, completionOf, errorOf } from '../../../helpers/ask.js';

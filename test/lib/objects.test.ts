@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { memoizeByObject } from '../../src/lib/memoize-by-object.js';
+import { memoizeByObject } from '../../src/lib/objects.js';
 
 describe('an answer worked out once per object', () => {
   it('is made once for each object, also where it is undefined', () => {

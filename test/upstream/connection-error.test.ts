@@ -5,7 +5,7 @@ import type { WireRequest } from '../../src/core/provider.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import { createPollClient } from '../../src/upstream/poll-client.js';
-import { systemCodes } from '../../src/upstream/system-code.js';
+import { systemCodes } from '../../src/upstream/connection-error.js';
 import { providerAt } from '../helpers/upstream.js';
 
 const ASK: WireRequest = { method: 'POST', path: '/', headers: {}, body: '{}' };

@@ -1,3 +1,5 @@
+import { UpstreamError } from '../core/upstream-error.js';
+
 /** System codes such as ECONNREFUSED, ENOTFOUND and CERT_HAS_EXPIRED. */
 const CODE = /^[A-Z][A-Z0-9_]{2,63}$/u;
 /** Codes of libraries, which do not tell why the connection failed. */
@@ -21,4 +23,25 @@ export function systemCodes(error: unknown, depth = MAX_DEPTH): readonly string[
 
 function isSystemCode(code: unknown): code is string {
   return typeof code === 'string' && CODE.test(code) && !LIBRARIES.test(code);
+}
+
+/**
+ * The error of a call that a library reports as failed. Only a call that was not sent is
+ * `unreachable`: the upstream may have carried out any other.
+ */
+export function connectionError(
+  error: Error,
+  reached: 'nothing' | 'upstream' | 'answer',
+): UpstreamError {
+  if (error instanceof UpstreamError) return error;
+  if (error.cause instanceof UpstreamError) return error.cause;
+  const options = { cause: error, codes: systemCodes(error) };
+  if (reached === 'nothing') {
+    return new UpstreamError('unreachable', 'The upstream is unreachable.', undefined, options);
+  }
+  const message =
+    reached === 'answer'
+      ? "The upstream's answer was cut off."
+      : 'The upstream closed the connection without an answer.';
+  return new UpstreamError('broken', message, undefined, options);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chatWork } from '../../../../src/modalities/chat/formats/openai-request.js';
+import { chatWork } from '../../../../src/modalities/chat/formats/chat-completion.js';
 import { FREE, modelAt } from '../../../billing/helpers/terms.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 import { chat, errorOf } from '../../../helpers/ask.js';

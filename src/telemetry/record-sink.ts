@@ -14,12 +14,3 @@ export interface EndedRequest {
 export interface RecordSink {
   take(record: RequestRecord, ended: EndedRequest): void;
 }
-
-/** Gives the record of each request to all sinks. The gateway makes the list once. */
-export class RequestRecorder implements RecordSink {
-  constructor(private readonly sinks: readonly RecordSink[]) {}
-
-  take(record: RequestRecord, ended: EndedRequest): void {
-    for (const sink of this.sinks) sink.take(record, ended);
-  }
-}

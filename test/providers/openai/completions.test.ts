@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { extraFields } from '../../../providers/openai/fields.js';
+import { extraFields } from '../../../providers/openai/completions.js';
 import type { ChatCall } from '../../../src/modalities/chat/codec.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 

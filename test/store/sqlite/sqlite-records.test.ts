@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { FLAGS, type RequestRecord } from '../../../src/core/request-record.js';
 import type { Store } from '../../../src/store/store-types.js';
 import { GroupCommit } from '../../../src/store/sqlite/group-commit.js';
+import { SqliteRecords } from '../../../src/store/sqlite/sqlite-records.js';
 import { SqliteRequests } from '../../../src/store/sqlite/sqlite-requests.js';
 import { onEachStore, refusal, type Ground } from '../helpers/ground.js';
 import { recordAt } from '../requests/helpers.js';
@@ -130,9 +131,10 @@ function testSums(ground: Ground): void {
     const other = await ground.open();
     const database = new Sqlite(ground.place.url.slice('sqlite:'.length));
     const group = new GroupCommit(database, () => {});
-    const requests = new SqliteRequests(database, group);
+    const records = new SqliteRecords(database, group);
+    const requests = new SqliteRequests(database, group, records);
     const undone = group.add(() => {
-      requests.addBeside(some(5));
+      records.addBeside(some(5));
       throw new Error('undone');
     });
     expect(await refusal(undone)).to.include('undone');

@@ -1,0 +1,270 @@
+import type { Bill } from '../../billing/bill.js';
+import type { WireAnswer } from '../../core/provider.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import type { Model, Upstream } from '../../core/model.js';
+import type { LightAbortSignal } from '../../lib/concurrency.js';
+import type { Modality } from '../../pipeline/modality.js';
+import { operationReader, type OperationWith } from '../../pipeline/operation.js';
+import type { Fit, PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
+import type { Network } from '../../upstream/network-types.js';
+import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
+import type { ChatAnswer, ChatAttempt, ChatStream, ChatWork, VisibleParts } from './call.js';
+import {
+  isChatCodec,
+  type ChatCall,
+  type ChatChoice,
+  type ChatCodec,
+  type ChatReply,
+} from './codec.js';
+import type { Countable } from './count-tokens.js';
+import { deliverStream } from './deliver.js';
+import { fanOut } from './fan-out.js';
+import { largestLimit, leastLimit, withLimit } from './fit.js';
+import type { ChatFormat } from './formats/format.js';
+import { inlineUrls } from './inline-urls.js';
+import {
+  chargeAnswer,
+  chatMaxCost,
+  estimatedBill,
+  promptTokens,
+  refuseTooLong,
+  type Terms,
+} from './price.js';
+import { beginStream, openReader, readWhole, wholeAsStream } from './whole-answer.js';
+
+const operationOf = operationReader('chat', isChatCodec);
+
+/** Returns a function that fits a validated request to its model. It throws as `read` does. */
+export function chatPlanner(formats: readonly ChatFormat[]): Modality['plan'] {
+  return ({ format: name, body, headers = {} }, model) => {
+    const format = formats.find((one) => one.name === name);
+    if (!format) throw new Error(`No chat format is called ${name}.`);
+    const work = format.read(body, model, headers);
+    if (!format.only_counts) refuseTooLong(work, model);
+    return new PlannedChat(format, work, model);
+  };
+}
+
+/** A chat request fitted to its model. */
+class PlannedChat implements Work, Countable {
+  upstreams: readonly Upstream[];
+  /** The call with its URLs fetched, once for all upstreams that need that. */
+  #inlined: Promise<ChatCall> | undefined;
+
+  constructor(
+    private readonly format: ChatFormat,
+    private work: ChatWork,
+    private readonly model: Model,
+  ) {
+    this.upstreams = model.upstreams;
+  }
+
+  get ignored(): readonly string[] {
+    return this.work.ignored;
+  }
+
+  get adjusted(): readonly string[] {
+    return this.work.is_lowered ? [this.#limit] : [];
+  }
+
+  get streams(): boolean {
+    return this.work.call.stream;
+  }
+
+  /** Answers that are streams are not stored. */
+  get repeatable(): boolean {
+    return !this.work.call.stream;
+  }
+
+  maxCost(): bigint {
+    return chatMaxCost(this.work, this.model, this.upstreams);
+  }
+
+  /** Counts images as the first upstream of the model does. */
+  async countTokens(): Promise<object> {
+    const { format, model, work } = this;
+    const [upstream] = this.upstreams;
+    if (!upstream) throw new Error('The model has no upstream.');
+    const input_tokens = await promptTokens({ work, model, upstream });
+    return format.count?.(input_tokens) ?? { input_tokens };
+  }
+
+  fitting(available_nano: bigint): Fit | undefined {
+    const value = largestLimit(this.work, this.model, this.upstreams, available_nano);
+    return value === 0 ? undefined : { field: this.#limit, value };
+  }
+
+  lowerTo({ value }: Fit): boolean {
+    if (value < leastLimit(this.work, this.model)) return false;
+    this.work = { ...withLimit(this.work, value), is_lowered: true };
+    return true;
+  }
+
+  get #limit(): string {
+    return this.format.limit ?? this.work.limit;
+  }
+
+  send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
+    const answer = this.#send(upstream, context);
+    const { names } = this.work;
+    if (!names) return answer;
+    return answer.catch((error: unknown) => {
+      throw names.ofError(error) ?? error;
+    });
+  }
+
+  async #send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
+    const { format, model, work } = this;
+    const { request_id, hold, client, services } = context;
+    const { configuration, network, now } = services;
+    const head = {
+      id: `chatcmpl-${request_id}`,
+      created: Math.floor(now() / 1000),
+      model: model.id,
+      now,
+    };
+    const visible = visiblePartsOf(model, work);
+    const { limits } = configuration;
+    const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
+    const call =
+      takesBytes && work.size.urls > 0
+        ? await (this.#inlined ??= this.#inline(context))
+        : work.call;
+    const answer = await sendChat({ call, upstream, head, visible, limits, client }, network);
+    const terms = { work, model, upstream, hold_nano: hold.amount_nano };
+    return answer.kind === 'chat'
+      ? wholeAnswer(format, answer, terms)
+      : streamedAnswer(format, answer, terms, context);
+  }
+
+  leftOutBy(upstream: Upstream): readonly string[] {
+    return clientNames(fieldsLeftOut(this.work.call, upstream), this.work) ?? [];
+  }
+
+  /** The upstream has read the prompt at least. */
+  unansweredBill(upstream: Upstream, { hold }: SendContext): Promise<Bill> {
+    const { model, work } = this;
+    return estimatedBill([], { work, model, upstream, hold_nano: hold.amount_nano });
+  }
+
+  async #inline({ client, services }: SendContext): Promise<ChatCall> {
+    // The original request names the URLs that are replaced here.
+    const { original: _, ...call } = this.work.call;
+    const { configuration, network } = services;
+    const messages = await inlineUrls(call.messages, configuration.limits, network, client);
+    return { ...call, messages };
+  }
+}
+
+function wholeAnswer(format: ChatFormat, answer: ChatAnswer, terms: Terms): PaidAnswer {
+  return {
+    provider: answer.upstream.provider.name,
+    ignored: clientNames(answer.ignored, terms.work),
+    streams: false,
+    deliver: (settle) => chargeAnswer(answer, terms, settle),
+    body: (bill) => format.write(answer.head, answer.reply, bill, terms.work),
+  };
+}
+
+/** The names of ignored fields, as the client's format calls them. */
+function clientNames(fields: ChatAnswer['ignored'], { names }: ChatWork): ChatAnswer['ignored'] {
+  return names ? fields?.map((name) => names.ofIgnored(name)) : fields;
+}
+
+function streamedAnswer(
+  format: ChatFormat,
+  answer: ChatStream,
+  terms: Terms,
+  context: SendContext,
+): PaidAnswer {
+  const writer = format.stream(answer.head, answer.visible, terms.work, context.client);
+  return {
+    provider: answer.upstream.provider.name,
+    ignored: clientNames(answer.ignored, terms.work),
+    streams: true,
+    deliver: (settle) => deliverStream(answer, writer, terms, settle, context),
+    body: () => undefined,
+  };
+}
+
+/**
+ * Calls one upstream once, or by several concurrent calls if it needs them for `n` choices.
+ * Resolves with a whole answer, or with a stream that has begun. Throws `UpstreamError` otherwise.
+ */
+export function sendChat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
+  const operation = operationOf(attempt.upstream.provider);
+  const { max } = operation;
+  if (attempt.call.n <= max) return ask(attempt, operation, attempt.client.signal, network);
+  return fanOut(attempt, max, (part, signal) => ask(part, operation, signal, network));
+}
+
+async function ask(
+  attempt: ChatAttempt,
+  { path, codec }: OperationWith<ChatCodec>,
+  signal: LightAbortSignal,
+  network: Network,
+): Promise<ChatAnswer | ChatStream> {
+  const { call, upstream, limits, client } = attempt;
+  const encoded = codec.encode(call, upstream);
+  const base = { upstream, head: attempt.head, ignored: encoded.ignored };
+  const wire = jsonRequest(encoded, path);
+  const answer = await requestOk(network, upstream.provider, wire, signal);
+  const isStream = (call.stream || encoded.is_stream === true) && !isJson(answer);
+  if (call.stream && isStream) return beginStream(attempt, base, codec, answer);
+  const upstreamReply = isStream
+    ? await readWhole(openReader(attempt, codec, answer), client.memory)
+    : codec.decode(await readJson(answer, limits.answer_bytes, client.memory), call, upstream);
+  const reply = visibleReply(upstreamReply, attempt.visible);
+  if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
+  if (call.stream) return wholeAsStream(attempt, base, reply);
+  const { head, ignored } = base;
+  const unseen = hiddenReasoning(upstreamReply, attempt.visible);
+  return { kind: 'chat', reply, unseen, upstream, head, ignored };
+}
+
+function hiddenReasoning({ choices }: ChatReply, visible: VisibleParts): string {
+  if (visible.reasoning) return '';
+  return choices.map(({ reasoning_content = '' }) => reasoning_content).join('');
+}
+
+/** The names of the fields that an upstream's wire format leaves out of a call. */
+function fieldsLeftOut(call: ChatCall, upstream: Upstream): readonly string[] {
+  return operationOf(upstream.provider).codec.encode(call, upstream).ignored ?? [];
+}
+
+/** The parts of an answer that the client of a call sees, as its model allows. */
+export function visiblePartsOf(
+  model: Model,
+  { call, shows_reasoning }: Pick<ChatWork, 'call' | 'shows_reasoning'>,
+): VisibleParts {
+  return {
+    choices: call.n,
+    tools: model.capabilities.has('tools'),
+    reasoning: shows_reasoning === true || model.passthrough.has('reasoning_content'),
+    logprobs: model.passthrough.has('logprobs'),
+  };
+}
+
+/** The reply with only the parts that the client sees. */
+export function visibleReply(reply: ChatReply, visible: VisibleParts): ChatReply {
+  const choices = reply.choices
+    .filter(({ index }) => index < visible.choices)
+    .map((choice) => visibleChoice(choice, visible));
+  return { choices, usage: reply.usage };
+}
+
+function visibleChoice(choice: ChatChoice, visible: VisibleParts): ChatChoice {
+  const { index, content, finish_reason, tool_calls, logprobs } = choice;
+  const { reasoning_content, reasoning_details } = choice;
+  const seen: ChatChoice = { index, content, finish_reason };
+  if (choice.is_refusal) seen.is_refusal = true;
+  if (visible.tools && tool_calls?.length) seen.tool_calls = tool_calls;
+  if (visible.reasoning && reasoning_content) seen.reasoning_content = reasoning_content;
+  if (visible.reasoning && reasoning_details?.length) seen.reasoning_details = reasoning_details;
+  if (choice.stop_sequence !== undefined) seen.stop_sequence = choice.stop_sequence;
+  if (visible.logprobs && logprobs !== undefined) seen.logprobs = logprobs;
+  return seen;
+}
+function isJson(answer: WireAnswer): boolean {
+  return /^application\/([\w.-]+\+)?json/iu.test(answer.headers['content-type'] ?? '');
+}
