@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
@@ -6,37 +7,19 @@ import { withoutEditorParts } from '../src/lib/schemas.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The schemas whose data the source reads by name; each has its types in `src/schema-types/`. */
-export const TYPED_SCHEMAS = [
-  'account-creation',
-  'account-credit',
-  'account-query',
-  'account-refund',
-  'audit-query',
-  'chat-completion',
-  'completions',
-  'embedding',
-  'gateway',
-  'generate-content',
-  'image-edit',
-  'image-generation',
-  'key-creation',
-  'ledger-query',
-  'messages',
-  'moderation',
-  'openai-video',
-  'openai-video-list-query',
-  'prices',
-  'provider',
-  'request-query',
-  'responses',
-  'speech',
-  'transcription',
-  'task-query',
-  'token-creation',
-  'usage-query',
-  'video-submission',
-];
+/** The schemas of which the source imports the types, from `src/schema-types/`. */
+export const TYPED_SCHEMAS: readonly string[] = [
+  ...new Set(['src', 'providers'].flatMap(typesIn)),
+].toSorted();
+
+function typesIn(folder: string): string[] {
+  return readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) => {
+      const text = readFileSync(`${root}${folder}/${name}`, 'utf8');
+      return [...text.matchAll(/\/schema-types\/([\w-]+)\.js'/gu)].map(([, type = '']) => type);
+    });
+}
 
 /** The TypeScript text of one schema, as it must stand in `src/schema-types/NAME.ts`. */
 export async function typesOf(name: string): Promise<string> {

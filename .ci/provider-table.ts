@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { parse } from 'yaml';
+import { CAPABILITIES } from '../src/core/model.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const PAGE = `${root}docs/providers.md`;
@@ -20,6 +21,13 @@ interface Manifest {
   hidden_tokens?: { base?: number; tools?: number };
   wire?: Record<string, unknown>;
 }
+
+/** The kinds of work whose results are counted. */
+const PLURALS: Readonly<Record<string, string>> = {
+  embedding: 'embeddings',
+  image: 'images',
+  video: 'videos',
+};
 
 /** What a wire flag means to the reader of the table; a flag that is not here says nothing. */
 const FLAGS: Record<string, (value: unknown) => string> = {
@@ -79,17 +87,11 @@ export function tableIn(page: string): string {
 }
 
 function serves({ operations }: Manifest): string {
-  const names: Record<string, string> = {
-    chat: 'chat',
-    embedding: 'embeddings',
-    moderation: 'moderation',
-    speech: 'speech',
-    transcription: 'transcription',
-    image: 'images',
-    video: 'videos',
-    'video.submit': 'videos',
-  };
-  return [...new Set(Object.keys(operations).flatMap((one) => names[one] ?? []))].join(', ');
+  const works: readonly string[] = CAPABILITIES;
+  const served = Object.keys(operations)
+    .map((name) => name.split('.')[0] ?? '')
+    .filter((work) => works.includes(work));
+  return [...new Set(served.map((work) => PLURALS[work] ?? work))].join(', ');
 }
 
 function keyOf({ auth, in_process, base_url = '', wire = {} }: Manifest): string {
