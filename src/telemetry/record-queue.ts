@@ -6,6 +6,11 @@ import type { RequestStore } from '../store/requests/request-types.js';
 const FLUSH_MS = 1_000;
 /** A queue of this many records is written at once, before the second is over. */
 const FULL = 500;
+/**
+ * How many times in a row the totals are brought up to date after records were written. In
+ * PostgreSQL the first time may leave some out, as they wait for the end of older transactions.
+ */
+const FLUSHES = 2;
 /** The records of one transaction. In SQLite a transaction blocks the event loop. */
 const BATCH = 250;
 
@@ -27,8 +32,9 @@ export class RecordQueue {
   #dropped = 0;
   /** The number of dropped records that the log has reported. */
   #reported = 0;
-  /** How many records the store had written when the totals were last brought up to date. */
-  #rolled_up = 0;
+  /** How many records the store had written a second ago, and the flushes that are due for them. */
+  #written = 0;
+  #due = 0;
   readonly #timer: NodeJS.Timeout;
   #flushing: Promise<void> | undefined;
   #isFailing = false;
@@ -71,20 +77,22 @@ export class RecordQueue {
   }
 
   #flushIfDue(): void {
-    const hasNew = this.#waiting.length > 0 || this.options.store.written !== this.#rolled_up;
-    if (hasNew || this.#isFailing) void this.flush();
+    const { written } = this.options.store;
+    if (written !== this.#written) this.#due = FLUSHES;
+    this.#written = written;
+    if (this.#due === 0 && this.#waiting.length === 0 && !this.#isFailing) return;
+    this.#due = Math.max(this.#due - 1, 0);
+    void this.flush();
   }
 
   async #flush(): Promise<void> {
     const { store, log } = this.options;
     try {
       await this.#write();
-      this.#rolled_up = store.written;
       while (await store.rollUp()) {
         await nextTurn();
         // After a restart there may be many steps. New records are written between them.
         await this.#write();
-        this.#rolled_up = store.written;
       }
       this.#isFailing = false;
     } catch (err) {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import type { RequestRecord } from '../../src/core/request-record.js';
 import { RecordQueue } from '../../src/telemetry/record-queue.js';
+import { until } from '../helpers/until.js';
 import { onEachStore } from '../store/helpers/ground.js';
 import { recordAt } from '../store/requests/helpers.js';
 
@@ -83,5 +84,20 @@ onEachStore('the queue of records', (ground) => {
     await queue.close();
     expect(await requests.page({ limit: 1_000 })).to.have.length(600);
     expect(queue.dropped).to.equal(0);
+  });
+});
+
+describe('the queue of records', () => {
+  it('adds records to the totals that were written with their charges, and looks once more', async () => {
+    let steps = 0;
+    const rollUp = (): Promise<boolean> => {
+      steps += 1;
+      return Promise.resolve(false);
+    };
+    const store = { lost: 0, written: 0, add: () => Promise.resolve(), rollUp };
+    const queue = new RecordQueue({ store, log, max: 10 });
+    store.written = 3;
+    await until(() => steps === 2, 'two steps of the roll-up');
+    await queue.close();
   });
 });
