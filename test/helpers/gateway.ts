@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
-import { Gateway, checkOrThrow } from '../../src/gateway/gateway.js';
+import { ConfigError } from '../../src/config/config-error.js';
+import { Gateway, checkOrThrow, type ValidCheck } from '../../src/gateway/gateway.js';
 import { parseDollars } from '../../src/lib/money.js';
 import type { SharedClock } from '../../src/lib/concurrency.js';
 import type { LogLines } from '../../src/telemetry/access-log.js';
@@ -60,7 +61,7 @@ export async function startGateway(
   }
   const { log = pino({ level: 'silent' }), now = Date.now, random = Math.random } = options;
   const { store_wait_ms, lines, clock } = options;
-  const gateway = await Gateway.open(await checkOrThrow(file, options.env ?? {}), {
+  const gateway = await Gateway.open(await checked(file, options.env ?? {}), {
     log,
     now,
     random,
@@ -77,4 +78,16 @@ export async function startGateway(
   };
   const url = `http://127.0.0.1:${port}`;
   return { gateway, url, folder, file, account, secret, key_id: key.id, close };
+}
+
+/** The valid configuration; throws an error that names the faults, unlike the command's own. */
+async function checked(file: string, env: NodeJS.ProcessEnv): Promise<ValidCheck> {
+  try {
+    return await checkOrThrow(file, env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const errors = error.faults.filter(({ severity }) => severity === 'error');
+    const faults = errors.map(({ message, hint }) => `${message} (${hint})`);
+    throw new Error(faults.join('; '), { cause: error });
+  }
 }
