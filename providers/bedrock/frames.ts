@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
-import type { StreamFrames } from '../../src/modalities/chat/codec.js';
-import type { EventLimits, ServerSentEvent } from '../../src/upstream/sse.js';
+import type { EventLimits, ServerSentEvent, StreamFrames } from '../../src/upstream/sse.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 
 /** Lengths of the frame and of its headers, and the checksum over both: 4 bytes each. */

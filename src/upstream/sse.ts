@@ -1,6 +1,7 @@
 import { createParser, type EventSourceParser, type ParseError } from 'eventsource-parser';
 import { isRecord } from '../lib/objects.js';
 import { UpstreamError } from '../core/upstream-error.js';
+import { AnswerBody } from './answer-body.js';
 
 const STREAMING = { stream: true };
 /** The first byte of a byte order mark in UTF-8. */
@@ -111,4 +112,101 @@ function tooLarge(noun: string, limit_bytes: number): UpstreamError {
 export interface ServerSentEvent {
   event: string | undefined;
   data: string;
+}
+
+/** Splits one stream of bytes into events. Throws `UpstreamError`. */
+export interface StreamFrames {
+  /** Returns the events that this packet completes. */
+  read(packet: Uint8Array): readonly ServerSentEvent[];
+  /** Returns the events that were incomplete when the bytes ended. */
+  finish(): readonly ServerSentEvent[];
+}
+
+/** Decodes the events of one stream, packet by packet. Throws `UpstreamError`. */
+export interface EventDecoder<Item> {
+  /**
+   * Adds the items of a packet to `items`, including those before an error that it throws.
+   * Returns true once the stream has marked its end.
+   */
+  read(events: readonly ServerSentEvent[], items: Item[]): boolean;
+  /** Called when the bytes have ended. Throws unless the answer is complete. */
+  end(items: Item[]): void;
+}
+
+type ItemConsumer<Item> = (items: readonly Item[]) => Promise<void> | undefined;
+
+/**
+ * Reads the items, such as the deltas of a chat, into which a decoder turns an upstream's stream. A
+ * packet is decoded synchronously: each promise between its bytes and the client would cost as much
+ * as decoding it.
+ */
+export class StreamReader<Item> {
+  readonly #packets: AsyncIterator<Uint8Array>;
+  readonly #frames: StreamFrames;
+  readonly #decoder: EventDecoder<Item>;
+  #state: 'open' | 'over' | 'failed' = 'open';
+  #error: unknown;
+
+  constructor(body: AsyncIterable<Uint8Array>, frames: StreamFrames, decoder: EventDecoder<Item>) {
+    this.#packets = body[Symbol.asyncIterator]();
+    this.#frames = frames;
+    this.#decoder = decoder;
+  }
+
+  /**
+   * Resolves with the items of the next packet; undefined when the stream is complete. Rejects
+   * with the `UpstreamError` of a broken stream.
+   */
+  async next(): Promise<readonly Item[] | undefined> {
+    while (this.#state === 'open') {
+      const packet = await this.#packets.next();
+      const items: Item[] = [];
+      this.#decode(packet.done ? undefined : packet.value, items);
+      // The items before an error in the same packet are valid.
+      if (items.length > 0) return items;
+    }
+    if (this.#state === 'over') return undefined;
+    this.#state = 'over';
+    throw this.#error;
+  }
+
+  /**
+   * Calls `take` with the items of each packet, and waits for the promise that it returns. Resolves
+   * when the stream is complete or `leave` was called; rejects as `next` does.
+   */
+  async each(take: ItemConsumer<Item>): Promise<void> {
+    const packets = this.#packets;
+    if (this.#state === 'open' && packets instanceof AnswerBody) {
+      await packets.each((packet) => {
+        const items: Item[] = [];
+        this.#decode(packet, items);
+        return items.length > 0 ? take(items) : undefined;
+      });
+    }
+    // The items after the last packet, or all packets of another kind of body.
+    for (let items = await this.next(); items; items = await this.next()) await take(items);
+  }
+
+  /** Ends the reading early. */
+  leave(): void {
+    this.#state = 'over';
+    // No one reads the error of the aborted body.
+    this.#packets.return?.().catch(() => undefined);
+  }
+
+  #decode(packet: Uint8Array | undefined, items: Item[]): void {
+    try {
+      if (!packet) this.#end(items);
+      else if (this.#decoder.read(this.#frames.read(packet), items)) this.leave();
+    } catch (error) {
+      this.leave();
+      this.#state = 'failed';
+      this.#error = error;
+    }
+  }
+
+  #end(items: Item[]): void {
+    this.#state = 'over';
+    if (!this.#decoder.read(this.#frames.finish(), items)) this.#decoder.end(items);
+  }
 }

@@ -3,11 +3,10 @@ import { chat } from '../../providers/openai.js';
 import { answer } from '../../providers/simulator.js';
 import type { ChatCall, ChatDelta, ChatReply } from '../../src/modalities/chat/codec.js';
 import type { Provider, WireAnswer } from '../../src/core/provider.js';
-import { DeltaReader } from '../../src/modalities/chat/deliver.js';
+import { StreamReader, EventReader } from '../../src/upstream/sse.js';
 import { classifyError } from '../../src/upstream/classify-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import { readJson, readText } from '../../src/upstream/upstream-request.js';
-import { EventReader } from '../../src/upstream/sse.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 
@@ -65,7 +64,7 @@ describe('the simulator', () => {
     const to = provider(settings);
     const call = { ...CALL, ...change, stream: true };
     const decoder = chat.decodeStream(call, upstreamAt(to));
-    const reader = new DeltaReader((await send(call, to)).body, new EventReader(LIMITS), decoder);
+    const reader = new StreamReader((await send(call, to)).body, new EventReader(LIMITS), decoder);
     const deltas: ChatDelta[] = [];
     for (let batch; (batch = await reader.next());) deltas.push(...batch);
     return deltas;

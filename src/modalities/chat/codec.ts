@@ -2,7 +2,7 @@ import { hasMethods, isRecord } from '../../lib/objects.js';
 import type { Encoded } from '../../core/provider.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
 import type { MessagesBlock, MessagesMessage, MessagesTool } from '../../schema-types/messages.js';
-import type { EventLimits, ServerSentEvent } from '../../upstream/sse.js';
+import type { EventDecoder, EventLimits, StreamFrames } from '../../upstream/sse.js';
 import type { Upstream } from '../../core/model.js';
 
 /**
@@ -136,24 +136,8 @@ export interface ChatCodec {
   reasoningSent?(message: ChatMessage, upstream: Upstream): string;
 }
 
-/** Splits one stream of bytes into events. Throws `UpstreamError`. */
-export interface StreamFrames {
-  /** Returns the events that this packet completes. */
-  read(packet: Uint8Array): readonly ServerSentEvent[];
-  /** Returns the events that were incomplete when the bytes ended. */
-  finish(): readonly ServerSentEvent[];
-}
-
-/** Decodes the events of one stream, packet by packet. Throws `UpstreamError`. */
-export interface StreamDecoder {
-  /**
-   * Adds the deltas of a packet to `deltas`, including those before an error that it throws.
-   * Returns true once the stream has marked its end.
-   */
-  read(events: readonly ServerSentEvent[], deltas: ChatDelta[]): boolean;
-  /** Called when the bytes have ended. Throws unless the answer is complete. */
-  end(deltas: ChatDelta[]): void;
-}
+/** Decodes the events of one streamed answer. */
+export type StreamDecoder = EventDecoder<ChatDelta>;
 
 /** Whether an adapter's export is a chat codec. */
 export function isChatCodec(value: unknown): value is ChatCodec {

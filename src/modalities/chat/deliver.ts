@@ -9,10 +9,9 @@ import type { SendContext, Settle } from '../../pipeline/work.js';
 import { toClientError } from '../../upstream/to-client-error.js';
 import { billFromUsage, estimatedBill, type Terms } from './price.js';
 import type { ChatStreamWriter } from './formats/format.js';
-import type { ChatStream, DeltaConsumer, DeltaSource } from './call.js';
-import type { ChatDelta, StreamDecoder, StreamFrames } from './codec.js';
+import type { ChatStream } from './call.js';
+import type { ChatDelta } from './codec.js';
 import type { SseWriter } from '../../http/client-connection.js';
-import { AnswerBody } from '../../upstream/answer-body.js';
 
 const STREAM_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
 
@@ -129,13 +128,14 @@ export async function pipeStream(
   let bytes = 0;
   let unseen = '';
   let hasDisconnected = false;
+  const hidesReasoning = !writer.shows_reasoning;
   const maxBytes = (): number =>
     client.on_disconnect === 'linger' ? limits.linger_bytes : limits.drain_bytes;
   const take = (deltas: readonly ChatDelta[]): Promise<void> | undefined => {
     if (!client.disconnected) {
+      if (hidesReasoning) unseen += reasoningIn(deltas);
       const text = writer.frame(deltas);
       if (notes?.first_token_ms === null && writer.hasSpoken) notes.firstOutput();
-      if (!writer.shows_reasoning) unseen += reasoningIn(deltas);
       const hasBegun = writer.hasSpoken || unseen !== '';
       if (hasBegun && client.on_disconnect === 'abort') client.on_disconnect = 'linger';
       return text ? sink.write(text) : undefined;
@@ -179,74 +179,4 @@ function textIn(deltas: readonly ChatDelta[]): string {
 /** About the bytes of deltas of any kind. */
 function weight(deltas: readonly ChatDelta[]): number {
   return JSON.stringify(deltas).length;
-}
-
-/**
- * The deltas of an upstream's stream. A packet is decoded synchronously: each promise between its
- * bytes and the client would cost as much as decoding it.
- */
-export class DeltaReader implements DeltaSource {
-  readonly #packets: AsyncIterator<Uint8Array>;
-  readonly #frames: StreamFrames;
-  readonly #decoder: StreamDecoder;
-  #state: 'open' | 'over' | 'failed' = 'open';
-  #error: unknown;
-
-  constructor(body: AsyncIterable<Uint8Array>, frames: StreamFrames, decoder: StreamDecoder) {
-    this.#packets = body[Symbol.asyncIterator]();
-    this.#frames = frames;
-    this.#decoder = decoder;
-  }
-
-  /**
-   * Resolves with the deltas of the next packet; undefined when the stream is complete. Rejects
-   * with the `UpstreamError` of a broken stream.
-   */
-  async next(): Promise<readonly ChatDelta[] | undefined> {
-    while (this.#state === 'open') {
-      const packet = await this.#packets.next();
-      const deltas: ChatDelta[] = [];
-      this.#decode(packet.done ? undefined : packet.value, deltas);
-      // The deltas before an error in the same packet are valid.
-      if (deltas.length > 0) return deltas;
-    }
-    if (this.#state === 'over') return undefined;
-    this.#state = 'over';
-    throw this.#error;
-  }
-
-  async each(take: DeltaConsumer): Promise<void> {
-    const packets = this.#packets;
-    if (this.#state === 'open' && packets instanceof AnswerBody) {
-      await packets.each((packet) => {
-        const deltas: ChatDelta[] = [];
-        this.#decode(packet, deltas);
-        return deltas.length > 0 ? take(deltas) : undefined;
-      });
-    }
-    // The deltas after the last packet, or all packets of another kind of body.
-    for (let deltas = await this.next(); deltas; deltas = await this.next()) await take(deltas);
-  }
-
-  leave(): void {
-    this.#state = 'over';
-    // No one reads the error of the aborted body.
-    this.#packets.return?.().catch(() => undefined);
-  }
-
-  #decode(packet: Uint8Array | undefined, deltas: ChatDelta[]): void {
-    try {
-      if (!packet) this.#end(deltas);
-      else if (this.#decoder.read(this.#frames.read(packet), deltas)) this.leave();
-    } catch (error) {
-      this.leave();
-      this.#state = 'failed';
-      this.#error = error;
-    }
-  }
-
-  #end(deltas: ChatDelta[]): void {
-    this.#state = 'over';
-    if (!this.#decoder.read(this.#frames.finish(), deltas)) this.#decoder.end(deltas);
-  }
 }

@@ -1,20 +1,19 @@
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { WireAnswer } from '../../core/provider.js';
-import { EventReader } from '../../upstream/sse.js';
+import { EventReader, StreamReader } from '../../upstream/sse.js';
 import type { ChatAnswerBase, ChatAttempt, ChatStream, DeltaSource } from './call.js';
 import type { ChatChoice, ChatCodec, ChatDelta, ChatReply, ToolCall } from './codec.js';
 import type { AnswerMemory } from '../../upstream/answer-body.js';
-import { DeltaReader } from './deliver.js';
 
 /** Reads the deltas of a streamed answer. */
 export function openReader(
   attempt: ChatAttempt,
   codec: ChatCodec,
   { body }: WireAnswer,
-): DeltaReader {
+): StreamReader<ChatDelta> {
   const { call, upstream, limits } = attempt;
   const frames = codec.openFrames?.(limits) ?? new EventReader(limits);
-  return new DeltaReader(body, frames, codec.decodeStream(call, upstream));
+  return new StreamReader(body, frames, codec.decodeStream(call, upstream));
 }
 
 /** A stream whose first deltas have arrived. Throws `UpstreamError` if there are none. */
@@ -67,7 +66,7 @@ interface OpenChoice {
  * client. Rejects with the `UpstreamError` of a stream that fails or is incomplete.
  */
 export async function readWhole(
-  reader: DeltaReader,
+  reader: StreamReader<ChatDelta>,
   memory: AnswerMemory | undefined,
 ): Promise<ChatReply> {
   const choices = new Map<number, OpenChoice>();

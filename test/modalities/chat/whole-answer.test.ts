@@ -1,17 +1,16 @@
 import { expect } from 'chai';
 import type { ChatDelta } from '../../../src/modalities/chat/codec.js';
-import { DeltaReader } from '../../../src/modalities/chat/deliver.js';
+import { StreamReader, EventReader } from '../../../src/upstream/sse.js';
 import { readWhole } from '../../../src/modalities/chat/whole-answer.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
-import { EventReader } from '../../../src/upstream/sse.js';
 import { each } from '../../helpers/packets.js';
 
 const LIMITS = { event_bytes: 10_000, stream_bytes: 10_000 };
 
 /** A stream whose events are deltas as JSON; `end` is the last, and any other word breaks it. */
-function readerOf(events: readonly (ChatDelta | string)[]): DeltaReader {
+function readerOf(events: readonly (ChatDelta | string)[]): StreamReader<ChatDelta> {
   const packets = events.map((event) => Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
-  return new DeltaReader(each(packets), new EventReader(LIMITS), {
+  return new StreamReader(each(packets), new EventReader(LIMITS), {
     read: (read, deltas) =>
       read.some(({ data }) => {
         const said = JSON.parse(data) as ChatDelta | string;

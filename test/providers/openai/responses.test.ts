@@ -5,9 +5,8 @@ import { parse } from 'yaml';
 import { chat } from '../../../providers/openai.js';
 import type { Upstream } from '../../../src/core/model.js';
 import type { ChatCall, ChatReply } from '../../../src/modalities/chat/codec.js';
-import { DeltaReader } from '../../../src/modalities/chat/deliver.js';
+import { StreamReader, EventReader } from '../../../src/upstream/sse.js';
 import { readWhole } from '../../../src/modalities/chat/whole-answer.js';
-import { EventReader } from '../../../src/upstream/sse.js';
 import { each } from '../../helpers/packets.js';
 import { eventsOf, type ResponsesAnswer } from '../../helpers/responses-server.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
@@ -346,7 +345,7 @@ function whole(answer: ResponsesAnswer): ChatReply {
 function read(events: readonly object[]): Promise<ChatReply> {
   const packets = events.map((event) => Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
   const decoder = chat.decodeStream({ ...CALL, stream: true }, UPSTREAM);
-  return readWhole(new DeltaReader(each(packets), new EventReader(LIMITS), decoder), undefined);
+  return readWhole(new StreamReader(each(packets), new EventReader(LIMITS), decoder), undefined);
 }
 
 const message = (...texts: string[]) => ({

@@ -4,8 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { parse } from 'yaml';
 import { chat } from '../../../providers/openai.js';
 import type { ChatCall, ChatDelta } from '../../../src/modalities/chat/codec.js';
-import { DeltaReader } from '../../../src/modalities/chat/deliver.js';
-import { EventReader } from '../../../src/upstream/sse.js';
+import { StreamReader, EventReader } from '../../../src/upstream/sse.js';
 import { each, inThreeWays, splitAt } from '../../helpers/packets.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
@@ -37,7 +36,7 @@ async function decode(packets: readonly Uint8Array[], wire = {}): Promise<Outcom
   const upstream = upstreamAt(providerAt('http://fake.invalid', { wire }));
   const batches: (readonly ChatDelta[])[] = [];
   try {
-    const reader = new DeltaReader(
+    const reader = new StreamReader(
       each(packets),
       new EventReader(LIMITS),
       chat.decodeStream(CALL, upstream),

@@ -6,7 +6,7 @@ import { chat as gemini } from '../../../../providers/gemini.js';
 import { chat as openai } from '../../../../providers/openai.js';
 import { UpstreamError } from '../../../../src/core/upstream-error.js';
 import type { ChatCall, ChatCodec, ChatDelta } from '../../../../src/modalities/chat/codec.js';
-import { DeltaReader } from '../../../../src/modalities/chat/deliver.js';
+import { StreamReader, EventReader } from '../../../../src/upstream/sse.js';
 import { chatCompletion } from '../../../../src/modalities/chat/formats/chat-completion.js';
 import { completions } from '../../../../src/modalities/chat/formats/completions.js';
 import type { ChatFormat } from '../../../../src/modalities/chat/formats/format.js';
@@ -14,7 +14,6 @@ import { streamGenerateContent } from '../../../../src/modalities/chat/formats/g
 import { messages } from '../../../../src/modalities/chat/formats/messages.js';
 import { openAiChat } from '../../../../src/modalities/chat/formats/openai-chat.js';
 import { responses } from '../../../../src/modalities/chat/formats/responses.js';
-import { EventReader } from '../../../../src/upstream/sse.js';
 import { toClientError } from '../../../../src/upstream/to-client-error.js';
 import { providerAt, upstreamAt, type Received } from '../../../helpers/upstream.js';
 import { TOOL, type Turn } from './helpers/conversation-parts.js';
@@ -87,7 +86,7 @@ async function heard(wire: string, bytes: Uint8Array): Promise<Heard> {
     if (bytes.length > 0) yield await Promise.resolve(bytes);
   }
   const frames = codec.openFrames?.(LIMITS) ?? new EventReader(LIMITS);
-  const reader = new DeltaReader(body(), frames, codec.decodeStream(CALL, upstream));
+  const reader = new StreamReader(body(), frames, codec.decodeStream(CALL, upstream));
   const deltas: ChatDelta[] = [];
   try {
     await reader.each((some) => void deltas.push(...some));
