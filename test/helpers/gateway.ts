@@ -80,14 +80,15 @@ export async function startGateway(
   return { gateway, url, folder, file, account, secret, key_id: key.id, close };
 }
 
-/** The valid configuration; throws an error that names the faults, unlike the command's own. */
+/** The valid configuration. The message of the error that it throws names the faults. */
 async function checked(file: string, env: NodeJS.ProcessEnv): Promise<ValidCheck> {
   try {
     return await checkOrThrow(file, env);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const errors = error.faults.filter(({ severity }) => severity === 'error');
-    const faults = errors.map(({ message, hint }) => `${message} (${hint})`);
-    throw new Error(faults.join('; '), { cause: error });
+    if (error instanceof ConfigError) {
+      const errors = error.faults.filter(({ severity }) => severity === 'error');
+      error.message = errors.map(({ message, hint }) => `${message} (${hint})`).join('; ');
+    }
+    throw error;
   }
 }

@@ -19,22 +19,25 @@ async function walk(store: Store, filter: RequestFilter, limit: number): Promise
   }
 }
 
+/** An upstream that failed, and then one that answered. */
+const FAILED = {
+  provider: 'lab',
+  model: 'llama',
+  fault: 'rate_limited' as const,
+  status: 429,
+  codes: 'too_many_requests',
+  message: 'The upstream is limiting the rate of calls.',
+  took_ms: 12.5,
+};
+const FALLBACK = [FAILED, { ...FAILED, fault: null, status: null, codes: null, message: null }];
+
 onEachStore('the records of requests', (ground) => {
   it('come back as they were written, each once', async () => {
     const store = await ground.open();
-    const failed = {
-      provider: 'lab',
-      model: 'llama',
-      fault: 'rate_limited' as const,
-      status: 429,
-      codes: 'too_many_requests',
-      message: 'The upstream is limiting the rate of calls.',
-      took_ms: 12.5,
-    };
     const records = [
       recordAt(ground.now_ms),
       recordAt(ground.now_ms + 1, {
-        attempts: [failed, { ...failed, fault: null, status: null, codes: null, message: null }],
+        attempts: FALLBACK,
         flags: FLAGS.fallback | FLAGS.client_left,
         streamed: true,
         first_token_ms: 41.625,
@@ -83,15 +86,17 @@ onEachStore('the records of requests', (ground) => {
     const figures = fc.record({
       differs: fc.boolean(),
       uncollected_nano: fc.constantFrom(0n, 0n, 0n, 7n),
+      attempts: fc.constantFrom(undefined, [FAILED], FALLBACK, FALLBACK.toReversed()),
       prompt_tokens: fc.option(fc.nat(900)),
     });
     const batch = fc.tuple(names, fc.array(figures, { minLength: 1, maxLength: 40 }));
     let at_ms = 0;
     await fc.assert(
       fc.asyncProperty(batch, fc.nat(3), async ([own, all], again) => {
-        const records = all.map(({ differs, ...rest }) =>
-          recordAt(ground.now_ms + (at_ms += 1), { ...(differs && own), ...rest }),
-        );
+        const records = all.map(({ differs, attempts, ...rest }) => {
+          const more = { ...(differs && own), ...rest, ...(attempts && { attempts }) };
+          return recordAt(ground.now_ms + (at_ms += 1), more);
+        });
         // Some are there already, as after a write whose answer was lost.
         await store.requests.add(records.slice(0, again));
         await store.requests.add(records);
