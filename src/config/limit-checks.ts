@@ -1,4 +1,5 @@
 import type { Capability, Price } from '../core/model.js';
+import type { LimitName, Modalities } from '../pipeline/modality.js';
 import type { ModelEntry } from '../schema-types/gateway.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -18,7 +19,12 @@ interface ReadLimits {
 }
 
 /** Reports limits under which a hold is too small for the charge, and limits without effect. */
-export function checkLimits(source: Source, pointer: string, model: ReadLimits): void {
+export function checkLimits(
+  source: Source,
+  pointer: string,
+  model: ReadLimits,
+  modalities: Modalities,
+): void {
   const at = `${pointer}/limits`;
   checkOrders(source, at, model.limits);
   checkDefault(source, at, model.limits);
@@ -27,7 +33,7 @@ export function checkLimits(source: Source, pointer: string, model: ReadLimits):
   checkImageOutput(source, at, model);
   checkLow(source, at, model);
   checkVideo(source, at, model);
-  checkUnused(source, at, model);
+  checkUnused(source, at, model, modalities);
   checkAudioPrices(source, model);
   checkLongPrompts(source, at, model.limits.context, model.upstreams);
   checkKinds(source, model.upstreams);
@@ -160,24 +166,22 @@ function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
   });
 }
 
-/** The capabilities that a limit applies to, for limits that apply to few. */
-const USERS: Partial<Record<keyof Limits, readonly Capability[]>> = {
-  max_tokens: ['chat', 'vision', 'audio', 'tools', 'file', 'image', 'transcription'],
-  default_max_tokens: ['chat', 'vision', 'audio', 'tools', 'file'],
-  image_tokens: ['vision', 'file', 'image', 'moderation'],
-  images: ['image'],
-  image_pixels: ['image'],
-  audio_seconds: ['transcription'],
-  duration_seconds: ['video'],
-  sample_count: ['video'],
-  resolutions: ['video'],
-};
+/** The capabilities that need a limit. None needs `context`, which bounds the usage of all. */
+function usersOf(name: LimitName, modalities: Modalities): Capability[] {
+  return [...modalities.values()].flatMap(({ limits }) => limits[name] ?? []);
+}
 
-function checkUnused(source: Source, at: string, { limits, capabilities }: ReadLimits): void {
+/** Warns of limits that no request of the model is bound by. */
+function checkUnused(
+  source: Source,
+  at: string,
+  { limits, capabilities }: ReadLimits,
+  modalities: Modalities,
+): void {
   if (capabilities.size === 0) return;
-  for (const name of Object.keys(limits) as (keyof Limits)[]) {
-    const users = USERS[name];
-    if (!users || users.some((one) => capabilities.has(one))) continue;
+  for (const name of Object.keys(limits) as LimitName[]) {
+    const users = usersOf(name, modalities);
+    if (users.length === 0 || users.some((one) => capabilities.has(one))) continue;
     const isInput = name === 'max_tokens' && capabilities.has('embedding');
     const meant =
       limits.context === undefined

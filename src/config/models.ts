@@ -62,7 +62,8 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Mode
   checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
-  checkLimits(source, pointer, { limits: entry.limits ?? {}, capabilities, upstreams });
+  const read = { limits: entry.limits ?? {}, capabilities, upstreams };
+  checkLimits(source, pointer, read, known.modalities);
   return {
     id,
     owner: entry.owner ?? '',

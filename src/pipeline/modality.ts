@@ -8,7 +8,7 @@ import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
 import type { ModelListFormat } from './model-list-format.js';
 import type { FailedRequest, PathParams, Request, Shape, State } from './stage.js';
-import type { PriceEntry } from '../schema-types/gateway.js';
+import type { ModelEntry, PriceEntry } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import type { Network } from '../upstream/network-types.js';
 import type { Source } from '../yaml/source.js';
@@ -124,6 +124,9 @@ export interface PriceUnit {
   read?: (source: Source, pointer: string, entry: PartialLoad<PriceEntry>) => Partial<Price>;
 }
 
+/** A key of a model's `limits`. */
+export type LimitName = keyof NonNullable<ModelEntry['limits']>;
+
 /** A manifest, and the function that imports the parts of adapters that it names. */
 export interface ManifestReader {
   source: Source;
@@ -191,6 +194,8 @@ export interface Modality {
   /** The options of `route:` that find a task instead of a model. */
   readonly tasks: Readonly<Record<string, FindTask>>;
   readonly units: Readonly<Record<string, PriceUnit>>;
+  /** The limits of a model that it reads, each with the capabilities that need it. */
+  readonly limits: Readonly<Partial<Record<LimitName, readonly Capability[]>>>;
   readonly manifest: ManifestSide;
   /**
    * Fields of its requests. `own` are known without `passthrough`; the hold is computed from

@@ -79,6 +79,7 @@ export const embedding: Modality = {
   ],
   tasks: {},
   units: { input_per_million: { pays: ['embedding'] } },
+  limits: {},
   manifest: { served_by: [['embedding']], read: readEmbedding },
   fields: {
     own: ['model', 'input', 'dimensions', 'encoding_format', 'user'],

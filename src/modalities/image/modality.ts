@@ -96,6 +96,12 @@ export const image: Modality = {
       isWanted: (given) => !isByTokens(given),
     },
   },
+  limits: {
+    max_tokens: ['image'],
+    image_tokens: ['image'],
+    images: ['image'],
+    image_pixels: ['image'],
+  },
   manifest: { served_by: [['image']], read: readImage },
   fields: { own: [], held: [], refused: [] },
   plan: ({ format: name, body }, model) => {

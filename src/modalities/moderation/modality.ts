@@ -69,6 +69,7 @@ export const moderation: Modality = {
   ],
   tasks: {},
   units: { input_per_million: { pays: ['moderation'] } },
+  limits: { image_tokens: ['moderation'] },
   manifest: { served_by: [['moderation']], read: readModeration },
   fields: { own: ['model', 'input'], held: ['model'], refused: [] },
   plan: ({ format: name, body }, model) => {

@@ -63,6 +63,7 @@ export const speech: Modality = {
   ],
   tasks: {},
   units: { per_million_characters: { pays: ['speech'], read: readCharacterPrice } },
+  limits: {},
   manifest: { served_by: [['speech']], read: readSpeech },
   fields: {
     own: ['model', 'input', 'voice', 'instructions', 'stream_format'],

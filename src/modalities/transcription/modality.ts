@@ -116,6 +116,7 @@ export const transcription: Modality = {
       isWanted: (given) => !isByTokens(given),
     },
   },
+  limits: { max_tokens: ['transcription'], audio_seconds: ['transcription'] },
   manifest: { served_by: [['transcription']], read: readTranscription },
   fields: {
     own: ['model', 'file', 'language', 'timestamp_granularities'],

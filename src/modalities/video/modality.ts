@@ -117,6 +117,7 @@ export const video: Modality = {
     video: findVideo,
   },
   units: { per_video_second: { pays: ['video'], read: readVideoPrices } },
+  limits: { duration_seconds: ['video'], sample_count: ['video'], resolutions: ['video'] },
   manifest: { served_by: [['video'], ['video.submit', 'video.status']], read: readVideo },
   fields: { own: [], held: [], refused: [] },
   plan: ({ format: name, body }, model) => {
