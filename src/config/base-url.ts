@@ -1,12 +1,7 @@
 import { isPrivate } from '../upstream/ssrf-guard.js';
 import { distance } from '../yaml/did-you-mean.js';
-import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { quote, type Source } from '../yaml/source.js';
 import type { Manifest } from './adapter.js';
-
-/** Whether a provider has an address of the operator's own: what is served there is not known. */
-export function hasOwnAddress(source: Source, name: string): boolean {
-  return source.has(`/providers${join(name)}/base_url`);
-}
 
 /** Reports addresses that no call of the manifest can reach, or that would disclose keys. */
 export function checkBaseUrl(

@@ -2,7 +2,7 @@ import { tokenPrices } from '../billing/price-shape.js';
 import type { Price } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import { hasOwnAddress } from './base-url.js';
+import { hasOwnAddress } from '../pipeline/model-check.js';
 import type { ReadUpstream } from './upstreams.js';
 
 /** How many times its price an upstream may cost before each of its calls is a large loss. */

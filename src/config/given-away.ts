@@ -3,7 +3,7 @@ import type { Model, Upstream } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import { hasOwnAddress } from './base-url.js';
+import { hasOwnAddress } from '../pipeline/model-check.js';
 import { MAIN } from './fallback-prices.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 

@@ -4,7 +4,7 @@ import type { PartialLoad } from '../yaml/validate.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { Manifest, ReadProvider } from './adapter.js';
 import { manifestName } from './address.js';
-import { hasOwnAddress } from './base-url.js';
+import { hasOwnAddress } from '../pipeline/model-check.js';
 import type { Manifests } from './manifest.js';
 
 /** An entry of `providers`, as far as the owner of its key is looked for. */

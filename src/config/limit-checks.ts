@@ -1,42 +1,27 @@
 import type { Capability, Price } from '../core/model.js';
-import type { LimitName, Modalities } from '../pipeline/modality.js';
-import type { ModelEntry } from '../schema-types/gateway.js';
+import type { CheckedModel, CheckedUpstream, LimitName } from '../pipeline/model-check.js';
+import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import type { PartialLoad } from '../yaml/validate.js';
 import { checkLongPrompts } from './long-prompts.js';
-import { checkLow } from './low-limits.js';
 import type { ReadUpstream } from './upstreams.js';
-import { checkVideo } from './video-limits.js';
 
-type Entry = PartialLoad<ModelEntry>;
-type Limits = NonNullable<Entry['limits']>;
-
-/** A model as far as it could be read. */
-interface ReadLimits {
-  limits: Limits;
-  capabilities: ReadonlySet<Capability>;
-  upstreams: readonly ReadUpstream[];
-}
+type Limits = CheckedModel['limits'];
 
 /** Reports limits under which a hold is too small for the charge, and limits without effect. */
 export function checkLimits(
-  source: Source,
-  pointer: string,
-  model: ReadLimits,
+  model: CheckedModel,
+  upstreams: readonly ReadUpstream[],
   modalities: Modalities,
 ): void {
-  const at = `${pointer}/limits`;
-  checkOrders(source, at, model.limits);
-  checkDefault(source, at, model.limits);
-  checkOutput(source, at, model);
-  checkImageTokens(source, at, model);
-  checkImageOutput(source, at, model);
-  checkLow(source, at, model);
-  checkVideo(source, at, model);
-  checkUnused(source, at, model, modalities);
-  checkAudioPrices(source, model);
-  checkLongPrompts(source, at, model.limits.context, model.upstreams);
-  checkKinds(source, model.upstreams);
+  const { source, limits } = model;
+  const at = `${model.pointer}/limits`;
+  checkOrders(source, at, limits);
+  checkDefault(source, at, limits);
+  checkOutput(model);
+  checkUnused(model, modalities);
+  checkAudioPrices(model);
+  checkLongPrompts(source, at, limits.context, upstreams);
+  checkKinds(model);
 }
 
 const ORDERS = [
@@ -77,9 +62,9 @@ function checkDefault(source: Source, at: string, { default_max_tokens, context 
 }
 
 /** Warns of more output than the manifest says of a model: holds are too large, and calls fail. */
-function checkOutput(source: Source, at: string, { limits, upstreams }: ReadLimits): void {
+function checkOutput({ source, pointer, limits, upstreams }: CheckedModel): void {
   const { max_tokens } = limits;
-  const place = `${at}/max_tokens`;
+  const place = `${pointer}/limits/max_tokens`;
   if (max_tokens === undefined || !source.has(place)) return;
   for (const { upstream, read } of upstreams) {
     if (upstream.provider.local) continue;
@@ -129,55 +114,14 @@ function orderHint(
   return `write ${source.written(`${at}/${upper}`)} or less, or a larger ${upper}`;
 }
 
-/** Warns where an image may cost more tokens than the hold covers, which can end as a loss. */
-function checkImageTokens(source: Source, at: string, model: ReadLimits): void {
-  const { image_tokens } = model.limits;
-  if (image_tokens === undefined || !model.capabilities.has('vision')) return;
-  const stated = model.upstreams.map(({ upstream }) => upstream.provider.image_tokens ?? 0);
-  const max = Math.max(0, ...stated);
-  if (image_tokens >= max) return;
-  const place = `${at}/image_tokens`;
-  source.fault(place, {
-    code: 'low_image_tokens',
-    message: `limits.image_tokens: ${source.word(place)} may be less than an image costs`,
-    hint: `leave it out for the ${max} of the manifest, unless this model takes fewer`,
-    severity: 'warning',
-  });
-}
-
-/** Output tokens of one square image in high quality. */
-const MADE_IMAGE_TOKENS = 4_160;
-
-/** Warns where `max_tokens`, by which images paid in tokens are held for, is below one image. */
-function checkImageOutput(source: Source, at: string, model: ReadLimits): void {
-  const { max_tokens } = model.limits;
-  const isPaid = model.upstreams.some(
-    ({ upstream }) => upstream.price.output_nano_per_million > 0n,
-  );
-  const isChat = model.capabilities.has('chat');
-  if (max_tokens === undefined || !model.capabilities.has('image') || isChat || !isPaid) return;
-  if (max_tokens >= MADE_IMAGE_TOKENS) return;
-  const place = `${at}/max_tokens`;
-  source.fault(place, {
-    code: 'low_max_tokens',
-    message: `limits.max_tokens: ${source.word(place)} may be less than an image made here costs`,
-    hint: `one of 1024x1024 in high quality takes ${MADE_IMAGE_TOKENS} tokens`,
-    severity: 'warning',
-  });
-}
-
 /** The capabilities that need a limit. None needs `context`, which bounds the usage of all. */
 function usersOf(name: LimitName, modalities: Modalities): Capability[] {
   return [...modalities.values()].flatMap(({ limits }) => limits[name] ?? []);
 }
 
 /** Warns of limits that no request of the model is bound by. */
-function checkUnused(
-  source: Source,
-  at: string,
-  { limits, capabilities }: ReadLimits,
-  modalities: Modalities,
-): void {
+function checkUnused(model: CheckedModel, modalities: Modalities): void {
+  const { source, pointer, limits, capabilities } = model;
   if (capabilities.size === 0) return;
   for (const name of Object.keys(limits) as LimitName[]) {
     const users = usersOf(name, modalities);
@@ -188,7 +132,7 @@ function checkUnused(
         ? `write context: ${limits.max_tokens}, the length of an input`
         : 'remove it: context is the length of an input';
     const hint = isInput ? meant : undefined;
-    source.fault(`${at}/${name}`, {
+    source.fault(`${pointer}/limits/${name}`, {
       code: 'unused_limit',
       message: `limits.${name} bounds nothing: the model does ${[...capabilities].join(', ')}`,
       hint: hint ?? `it is for ${users.join(', ')}`,
@@ -202,7 +146,7 @@ const AUDIO_INPUT: readonly Capability[] = ['audio', 'transcription'];
 const AUDIO_PRICE = 'audio_input_nano_per_million' satisfies keyof Price;
 
 /** Warns of a price for audio input where no capability lets audio in. */
-function checkAudioPrices(source: Source, { capabilities, upstreams }: ReadLimits): void {
+function checkAudioPrices({ source, capabilities, upstreams }: CheckedModel): void {
   if (capabilities.size === 0 || AUDIO_INPUT.some((one) => capabilities.has(one))) return;
   const priced = upstreams.filter(({ upstream }) => AUDIO_PRICE in upstream.price);
   for (const place of new Set(priced.map(({ price_at }) => price_at))) {
@@ -221,9 +165,9 @@ function checkAudioPrices(source: Source, { capabilities, upstreams }: ReadLimit
 type Kinds = ReadonlyMap<string, bigint> | undefined;
 
 /** Warns of sizes, qualities and resolutions that the price of one upstream lacks. */
-function checkKinds(source: Source, upstreams: readonly ReadUpstream[]): void {
+function checkKinds({ source, upstreams }: CheckedModel): void {
   for (const unit of ['per_image', 'per_video_second'] as const) {
-    const of = ({ upstream: { price } }: ReadUpstream): Kinds => price[unit];
+    const of = ({ upstream: { price } }: CheckedUpstream): Kinds => price[unit];
     if (!upstreams.some(of)) continue;
     const all = new Set(upstreams.flatMap((one) => [...(of(one)?.keys() ?? [])]));
     for (const one of upstreams) {

@@ -1,4 +1,4 @@
-import { TOKEN_UNIT_FIELDS, type Capability, type Price } from '../core/model.js';
+import type { Capability, Price } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { quote, type Source } from '../yaml/source.js';
@@ -32,15 +32,12 @@ export function checkListPrices(
       checkPriceOrder(source, price_at, first.upstream.price);
       checkFallbacks(source, first.upstream.price, payers);
       if (first.upstream.price.free) checkFreeFallbacks(source, payers);
-      checkClasses(source, price_at, first.upstream.price, { payers, capabilities });
       const isCachedListed = listed.some(
         ({ price }) => price.cached_input_nano_per_million !== undefined,
       );
       if (!isCachedListed) checkCached(source, price_at, first.upstream.price);
       if (listed.length === 0) checkSwapped(source, price_at, first.upstream.price);
       checkKinds(source, price_at, first.upstream.price);
-      checkMinutes(source, price_at, payers, capabilities);
-      checkSinglePrice(source, price_at, payers);
       checkCacheWrites(
         source,
         price_at,
@@ -79,47 +76,6 @@ function checkListed(
     const hint = isInputOnly ? 'write capabilities: [embedding]' : 'write the prices';
     source.fault(pointer, { code: 'missing_price', message, hint });
   }
-}
-
-interface Paid {
-  payers: readonly ReadUpstream[];
-  capabilities: ReadonlySet<Capability>;
-}
-
-/** The models of OpenAI whose sound costs ten times as much as text or more. */
-const GPT_AUDIO = /\bgpt-(?:[\w.]+-)*?(?:audio|realtime)\b/;
-
-/** How many times its price a class may cost before it needs one of its own. */
-const MUCH = 3n;
-
-/** Warns of audio that is charged as text where its list price is far above that of text. */
-function checkClasses(
-  source: Source,
-  price_at: string,
-  price: Price,
-  { payers, capabilities }: Paid,
-): void {
-  const { audio_input_nano_per_million: own, input_nano_per_million: input } = price;
-  if (own !== undefined || price.free || !capabilities.has('audio')) return;
-  if (input === 0n) return;
-  const others = TOKEN_UNIT_FIELDS.map(([unit]) => unit);
-  if (source.hasMisspelled(price_at, 'audio_input_per_million', others)) return;
-  const charged = `is charged as other input, at ${formatDollars(input)}`;
-  const warn = (message: string, hint: string): void =>
-    source.fault(price_at, { code: 'missing_price', message, hint, severity: 'warning' });
-  const listed = payers.flatMap((one) => one.listed ?? []);
-  const dear = listed.find(
-    ({ price: list }) => (list.audio_input_nano_per_million ?? 0n) > input * MUCH,
-  );
-  if (dear) {
-    const cost = formatDollars(dear.price.audio_input_nano_per_million ?? 0n);
-    const message = `price: audio of ${quote(dear.model)} costs ${cost}, and ${charged}`;
-    return warn(message, `add audio_input_per_million: ${cost}`);
-  }
-  const named = payers.find(({ upstream }) => GPT_AUDIO.test(upstream.model));
-  if (!named) return;
-  const hint = 'add audio_input_per_million: its provider charges many times as much for audio';
-  warn(`price: audio of ${quote(named.upstream.model)} ${charged}`, hint);
 }
 
 /** Warns of cached input that costs more than other input, which no provider charges. */
@@ -165,47 +121,6 @@ function checkCacheWrites(
     code: 'missing_price',
     message: `price: writing into the cache of ${quote(dear.model)} costs ${cost}, and ${charged}`,
     hint: `add cache_write_per_million: ${cost}`,
-    severity: 'warning',
-  });
-}
-
-/** Models of transcription that are billed by the minute of sound, and report no tokens. */
-const BY_MINUTE = /(?:^|\/)whisper-?\d/i;
-
-function checkMinutes(
-  source: Source,
-  price_at: string,
-  payers: readonly ReadUpstream[],
-  capabilities: ReadonlySet<Capability>,
-): void {
-  const timed = payers.find(({ upstream: { model, price } }) => {
-    return BY_MINUTE.test(model) && !price.free && price.per_audio_minute === undefined;
-  });
-  if (!timed || !capabilities.has('transcription')) return;
-  if (!source.has(`${price_at}/input_per_million`)) return;
-  source.fault(price_at, {
-    code: 'missing_price',
-    message: `price: ${quote(timed.upstream.model)} is billed by the minute, and reports no tokens`,
-    hint: 'write its price by the minute, such as { per_audio_minute: 0.006 }',
-    severity: 'warning',
-  });
-}
-
-/** The models that cost many times as much for an image of high quality as for one of low. */
-const BY_QUALITY = /\bgpt-image\b/;
-
-/** Warns of one price for all images of a model whose upstream charges by quality. */
-function checkSinglePrice(source: Source, price_at: string, payers: readonly ReadUpstream[]): void {
-  const place = `${price_at}/per_image`;
-  const dear = payers.find(({ upstream: { model, price, set } }) => {
-    return BY_QUALITY.test(model) && price.per_image?.has('any') && !('quality' in set);
-  });
-  if (!dear || source.text(place) === undefined) return;
-  const model = quote(dear.upstream.model);
-  source.fault(place, {
-    code: 'uncovered_kind',
-    message: `per_image: one price is for every quality, and ${model} costs by quality`,
-    hint: 'write { low: PRICE, standard: PRICE, hd: PRICE }, or set: { quality: medium } there',
     severity: 'warning',
   });
 }

@@ -8,7 +8,7 @@ import { nameHint } from '../yaml/did-you-mean.js';
 import { checkLimits } from './limit-checks.js';
 import { checkListPrices } from './list-price-check.js';
 import type { ListPrices } from './list-prices.js';
-import * as work from './model-work.js';
+import { checkNamedWork, checkWork } from './model-work.js';
 import { checkUnits, examplePrice, readPrice } from './prices.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -52,18 +52,17 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Mode
   checkCapabilities(source, pointer, listed, upstreams, known.modalities);
   checkPrices(source, pointer, entry, capabilities, upstreams, known);
   checkListPrices(source, upstreams, capabilities, known.modalities);
-  work.checkWork(source, pointer, capabilities, upstreams);
-  work.checkNamedWork(source, pointer, capabilities, upstreams);
-  work.checkImageWork(source, pointer, capabilities, upstreams);
-  work.checkSight(source, pointer, capabilities, upstreams);
-  work.checkHearing(source, pointer, capabilities, upstreams);
-  work.checkVectors(source, capabilities, upstreams);
+  const checked = { source, pointer, capabilities, limits: entry.limits ?? {}, upstreams };
+  checkWork(checked, known.modalities);
+  checkNamedWork(checked, known.modalities);
+  checkLimits(checked, upstreams, known.modalities);
+  for (const { name, refinements, check } of known.modalities.values()) {
+    if ([name, ...refinements].some((one) => capabilities.has(one))) check?.(checked);
+  }
   const renames = upstreams.map(({ upstream }) => upstream.rename);
   checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
-  const read = { limits: entry.limits ?? {}, capabilities, upstreams };
-  checkLimits(source, pointer, read, known.modalities);
   return {
     id,
     owner: entry.owner ?? '',

@@ -5,7 +5,7 @@ import { manifestName, readAddress } from './address.js';
 import { readHeaders } from './headers.js';
 import { checkOwners } from './key-owners.js';
 import type { Manifest, ReadProvider } from './adapter.js';
-import { hasOwnAddress } from './base-url.js';
+import { hasOwnAddress } from '../pipeline/model-check.js';
 import type { Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
 import { readSigner } from './signer.js';

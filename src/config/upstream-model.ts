@@ -7,7 +7,7 @@ import { isKey } from '../yaml/secrets.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Manifest, ReadProvider } from './adapter.js';
-import { hasOwnAddress } from './base-url.js';
+import { hasOwnAddress } from '../pipeline/model-check.js';
 import { foreignModel } from './foreign-models.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 import { isOtherVersion } from './model-names.js';

@@ -6,6 +6,7 @@ import { checkModelRegion } from './model-region.js';
 import { memoizeByObject } from '../lib/objects.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
+import type { CheckedUpstream } from '../pipeline/model-check.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { readPrice } from './prices.js';
 import { checkModel } from './upstream-model.js';
@@ -26,13 +27,8 @@ export interface Known {
   default_max_tokens: number | undefined;
 }
 
-/** An upstream of a model, with what checks need beside it. `pointer` is its place in the file. */
-export interface ReadUpstream {
-  pointer: string;
-  upstream: Upstream;
-  /** The place of the price that it pays: its own, or that of its model. */
-  price_at: string;
-  /** The list price of its model, whether it pays that or not. */
+/** An upstream of a model, with all that the checks of this folder need beside it. */
+export interface ReadUpstream extends CheckedUpstream {
   listed: ListPrice | undefined;
   /** The list price that another provider has for a model of that name, if its own has none. */
   listed_elsewhere?: ListPrice | undefined;

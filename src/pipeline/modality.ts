@@ -6,9 +6,10 @@ import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { GatewayError } from '../core/errors.js';
 import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
+import type { CheckedModel, LimitName } from './model-check.js';
 import type { ModelListFormat } from './model-list-format.js';
 import type { FailedRequest, PathParams, Request, Shape, State } from './stage.js';
-import type { ModelEntry, PriceEntry } from '../schema-types/gateway.js';
+import type { PriceEntry } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import type { Network } from '../upstream/network-types.js';
 import type { Source } from '../yaml/source.js';
@@ -124,9 +125,6 @@ export interface PriceUnit {
   read?: (source: Source, pointer: string, entry: PartialLoad<PriceEntry>) => Partial<Price>;
 }
 
-/** A key of a model's `limits`. */
-export type LimitName = keyof NonNullable<ModelEntry['limits']>;
-
 /** A manifest, and the function that imports the parts of adapters that it names. */
 export interface ManifestReader {
   source: Source;
@@ -197,6 +195,12 @@ export interface Modality {
   /** The limits of a model that it reads, each with the capabilities that need it. */
   readonly limits: Readonly<Partial<Record<LimitName, readonly Capability[]>>>;
   readonly manifest: ManifestSide;
+  /** Warns of likely mistakes in a model that has the capability or a refinement of it. */
+  readonly check?: (model: CheckedModel) => void;
+  /** What its models do, for sentences: `makes videos`. */
+  readonly does: string;
+  /** The names of models that do this work alone. */
+  readonly model_names?: RegExp;
   /**
    * Fields of its requests. `own` are known without `passthrough`; the hold is computed from
    * `held`; `refused` must not be listed under `passthrough`.

@@ -71,6 +71,7 @@ export const moderation: Modality = {
   units: { input_per_million: { pays: ['moderation'] } },
   limits: { image_tokens: ['moderation'] },
   manifest: { served_by: [['moderation']], read: readModeration },
+  does: 'judges what it reads',
   fields: { own: ['model', 'input'], held: ['model'], refused: [] },
   plan: ({ format: name, body }, model) => {
     const format = FORMATS.find((one) => one.name === name);

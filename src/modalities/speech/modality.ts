@@ -65,6 +65,8 @@ export const speech: Modality = {
   units: { per_million_characters: { pays: ['speech'], read: readCharacterPrice } },
   limits: {},
   manifest: { served_by: [['speech']], read: readSpeech },
+  does: 'speaks texts',
+  model_names: /(?:^|[-/])tts(?:-|$)/,
   fields: {
     own: ['model', 'input', 'voice', 'instructions', 'stream_format'],
     held: ['model'],

@@ -6,6 +6,7 @@ import type { Modality } from '../../pipeline/modality.js';
 import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { TranscriptionCall, TranscriptReply } from './codec.js';
 import { transcription as openAiFormat, translation } from './formats/transcription.js';
+import { checkTranscriptionModel } from './model-check.js';
 import { readTranscription } from './manifest.js';
 import {
   readMinutePrice,
@@ -118,6 +119,9 @@ export const transcription: Modality = {
   },
   limits: { max_tokens: ['transcription'], audio_seconds: ['transcription'] },
   manifest: { served_by: [['transcription']], read: readTranscription },
+  check: checkTranscriptionModel,
+  does: 'writes down speech',
+  model_names: /whisper|-transcribe/,
   fields: {
     own: ['model', 'file', 'language', 'timestamp_granularities'],
     held: ['model', 'file'],

@@ -1,29 +1,22 @@
-import type { ModelEntry } from '../schema-types/gateway.js';
-import { pointer as join, quote, type Source } from '../yaml/source.js';
-import type { PartialLoad } from '../yaml/validate.js';
-import type { Manifest } from './adapter.js';
-import type { ReadUpstream } from './upstreams.js';
-
-/** A model for video as far as it could be read. */
-interface ReadVideo {
-  limits: NonNullable<PartialLoad<ModelEntry>['limits']>;
-  upstreams: readonly ReadUpstream[];
-}
+import type { ProviderManifest } from '../../schema-types/provider.js';
+import type { CheckedModel, CheckedUpstream } from '../../pipeline/model-check.js';
+import { pointer as join, quote } from '../../yaml/source.js';
+import type { PartialLoad } from '../../yaml/validate.js';
 
 /** Warns of lengths and resolutions that clients may name, and that are refused then. */
-export function checkVideo(source: Source, at: string, model: ReadVideo): void {
-  checkLength(source, at, model);
-  checkTaken(source, at, model);
-  checkResolutions(source, at, model);
+export function checkVideoModel(model: CheckedModel): void {
+  checkLength(model);
+  checkTaken(model);
+  checkResolutions(model);
 }
 
 type Accepts = NonNullable<
-  NonNullable<NonNullable<Manifest['data']['operations']>['video.submit']>['accepts']
+  NonNullable<NonNullable<PartialLoad<ProviderManifest>['operations']>['video.submit']>['accepts']
 >;
 
 /** The values of a field that each upstream takes; none for an upstream that may take any. */
 function acceptedBy<Value>(
-  upstreams: readonly ReadUpstream[],
+  upstreams: readonly CheckedUpstream[],
   valuesOf: (accepts: Accepts) => readonly (Value | undefined)[] | undefined,
 ): Value[][] {
   return upstreams.map(({ read }) => {
@@ -33,8 +26,8 @@ function acceptedBy<Value>(
 }
 
 /** Warns of a length that no upstream takes, as clients who name none would be refused. */
-function checkLength(source: Source, at: string, { limits, upstreams }: ReadVideo): void {
-  const place = `${at}/duration_seconds`;
+function checkLength({ source, pointer, limits, upstreams }: CheckedModel): void {
+  const place = `${pointer}/limits/duration_seconds`;
   const { duration_seconds: length } = limits;
   if (length === undefined || !source.has(place)) return;
   const accepted = acceptedBy(upstreams, ({ duration_seconds }) => duration_seconds);
@@ -52,7 +45,7 @@ function checkLength(source: Source, at: string, { limits, upstreams }: ReadVide
 }
 
 /** Warns of a resolution that no upstream takes: calls for it are refused. */
-function checkTaken(source: Source, at: string, { limits, upstreams }: ReadVideo): void {
+function checkTaken({ source, pointer, limits, upstreams }: CheckedModel): void {
   const accepted = acceptedBy(upstreams, ({ resolution }) => resolution);
   const taken = [...new Set(accepted.flat())];
   // An upstream without a list may take any.
@@ -60,7 +53,7 @@ function checkTaken(source: Source, at: string, { limits, upstreams }: ReadVideo
   const served = `${quote(upstreams[0]?.upstream.provider.name ?? '')} takes ${taken.join(', ')}`;
   (limits.resolutions ?? []).forEach((resolution, i) => {
     if (resolution === undefined || taken.some((one) => one === resolution)) return;
-    source.fault(`${at}/resolutions${join(i)}`, {
+    source.fault(`${pointer}/limits/resolutions${join(i)}`, {
       code: 'out_of_range',
       message: `limits.resolutions: ${served}, and not ${quote(resolution)}`,
       hint: 'remove it, with its price',
@@ -70,7 +63,7 @@ function checkTaken(source: Source, at: string, { limits, upstreams }: ReadVideo
 }
 
 /** Warns of a resolution without a price, which is always refused. */
-function checkResolutions(source: Source, at: string, { limits, upstreams }: ReadVideo): void {
+function checkResolutions({ source, pointer, limits, upstreams }: CheckedModel): void {
   if (upstreams.some(({ upstream }) => upstream.price.free)) return;
   const kinds = upstreams.flatMap(({ upstream: { price } }) => {
     return [...(price.per_video_second?.keys() ?? [])];
@@ -83,7 +76,7 @@ function checkResolutions(source: Source, at: string, { limits, upstreams }: Rea
       source.hasMisspelled(`${price_at}/per_video_second`, resolution, sold),
     );
     if (isMeant) continue;
-    source.fault(`${at}/resolutions${join(i)}`, {
+    source.fault(`${pointer}/limits/resolutions${join(i)}`, {
       code: 'unpriced_resolution',
       message: `limits.resolutions: no price covers ${quote(resolution)}, so it is refused`,
       hint: `add it to per_video_second, which has ${sold.join(', ')}, or remove it here`,
