@@ -3,6 +3,7 @@ import type { CheckedModel, CheckedUpstream, LimitName } from '../pipeline/model
 import type { Modalities } from '../pipeline/modality.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { checkLongPrompts } from './long-prompts.js';
+import { listedWork } from './model-work.js';
 import type { ReadUpstream } from './upstreams.js';
 
 type Limits = CheckedModel['limits'];
@@ -123,10 +124,11 @@ function usersOf(name: LimitName, modalities: Modalities): Capability[] {
 function checkUnused(model: CheckedModel, modalities: Modalities): void {
   const { source, pointer, limits, capabilities } = model;
   if (capabilities.size === 0) return;
+  const embedding = listedWork(false, modalities)?.name;
   for (const name of Object.keys(limits) as LimitName[]) {
     const users = usersOf(name, modalities);
     if (users.length === 0 || users.some((one) => capabilities.has(one))) continue;
-    const isInput = name === 'max_tokens' && capabilities.has('embedding');
+    const isInput = name === 'max_tokens' && embedding && capabilities.has(embedding);
     const meant =
       limits.context === undefined
         ? `write context: ${limits.max_tokens}, the length of an input`

@@ -4,6 +4,7 @@ import type { Modalities } from '../pipeline/modality.js';
 import { quote, type Source } from '../yaml/source.js';
 import { checkFallbacks, checkFreeFallbacks } from './fallback-prices.js';
 import type { ListPrice } from './list-prices.js';
+import { listedWork } from './model-work.js';
 import { checkOffList } from './off-list-price.js';
 import { checkMagnitude } from './price-magnitude.js';
 import { checkPriceOrder, placeOfKind } from './price-order.js';
@@ -73,7 +74,8 @@ function checkListed(
     const missing = `the list price of ${quote(model)} has no ${quote(unit)}`;
     const message = `the capability ${quote(capability)} has no price: ${missing}`;
     const isInputOnly = unit === 'output_per_million';
-    const hint = isInputOnly ? 'write capabilities: [embedding]' : 'write the prices';
+    const work = isInputOnly ? listedWork(false, modalities) : undefined;
+    const hint = work ? `write capabilities: [${work.name}]` : 'write the prices';
     source.fault(pointer, { code: 'missing_price', message, hint });
   }
 }

@@ -1,6 +1,5 @@
-import type { Capability } from '../core/model.js';
 import { bareName, placeOf, type CheckedModel } from '../pipeline/model-check.js';
-import type { Modalities } from '../pipeline/modality.js';
+import type { Modalities, Modality } from '../pipeline/modality.js';
 import { quote } from '../yaml/source.js';
 
 /** Warns of a model for another kind of work by its name, where no list price tells. */
@@ -23,9 +22,16 @@ export function checkNamedWork(model: CheckedModel, modalities: Modalities): voi
   }
 }
 
-/** The work of models that are priced by tokens: with a list price for output it is chat. */
-function listedWork(has_output: boolean): Capability {
-  return has_output ? 'chat' : 'embedding';
+/**
+ * The work of models whose list price is by tokens: chat if output has a price, else embeddings.
+ * They are the first kinds of work with such prices.
+ */
+export function listedWork(has_output: boolean, modalities: Modalities): Modality | undefined {
+  return [...modalities.values()].find(
+    ({ units }) =>
+      Object.hasOwn(units, 'input_per_million') &&
+      Object.hasOwn(units, 'output_per_million') === has_output,
+  );
 }
 
 /** Warns of a model for chat that is offered for embeddings, and of the reverse. */
@@ -38,17 +44,17 @@ export function checkWork(model: CheckedModel, modalities: Modalities): void {
     const isGiven =
       source.text(price_at) === 'free' || source.has(`${price_at}/output_per_million`);
     if (!has_output && !isGiven) continue;
-    const [own, other] = [listedWork(has_output), listedWork(!has_output)];
-    if (!capabilities.has(other)) continue;
+    const own = listedWork(has_output, modalities);
+    const other = listedWork(!has_output, modalities)?.name;
+    if (!own || other === undefined || !capabilities.has(other)) continue;
     // A provider that does no such work has an error of its own.
     if (!Object.hasOwn(read.manifest.data.operations ?? {}, other)) continue;
     const output = `${price_at}/output_per_million`;
     const further = !has_output && source.has(output) ? ', and remove output_per_million' : '';
-    const does = modalities.get(own)?.does ?? own;
     source.fault(placeOf(model, other), {
       code: 'other_work',
-      message: `capabilities: ${quote(listed.model)} ${does}, so ${other} fails`,
-      hint: `write capabilities: [${own}]${further}`,
+      message: `capabilities: ${quote(listed.model)} ${own.does}, so ${other} fails`,
+      hint: `write capabilities: [${own.name}]${further}`,
       severity: 'warning',
     });
     return;

@@ -7,8 +7,7 @@ import { isBeside } from '../yaml/misplaced.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { checkLimits } from './limit-checks.js';
 import { checkListPrices } from './list-price-check.js';
-import type { ListPrices } from './list-prices.js';
-import { checkNamedWork, checkWork } from './model-work.js';
+import { checkNamedWork, checkWork, listedWork } from './model-work.js';
 import { checkUnits, examplePrice, readPrice } from './prices.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -126,12 +125,12 @@ function checkPrices(
   { capabilities: listed = [], price, upstreams: entries = [] }: Entry,
   capabilities: ReadonlySet<Capability>,
   upstreams: readonly ReadUpstream[],
-  { modalities, prices }: Known,
+  known: Known,
 ): void {
   if (listed.length === 0 || listed.includes(undefined)) return;
   const check = (place: string, entry: PartialLoad<PriceEntry>): void => {
-    const hintOf = (unit: string) => missingHint(unit, upstreams, prices);
-    checkUnits(source, place, entry, capabilities, modalities, hintOf);
+    const hintOf = (unit: string) => missingHint(unit, upstreams, known);
+    checkUnits(source, place, entry, capabilities, known.modalities, hintOf);
   };
   if (price !== undefined) check(`${pointer}/price`, price);
   entries.forEach((entry, i) => {
@@ -152,16 +151,16 @@ function checkPrices(
 function missingHint(
   unit: string,
   upstreams: readonly ReadUpstream[],
-  prices: ListPrices,
+  { modalities, prices }: Known,
 ): string | undefined {
   const listed = upstreams.find((one) => one.listed)?.listed;
   const amount = listed && prices.amountOf(listed, unit);
   if (listed && amount !== undefined)
     return `add ${unit}: ${amount}, the list price of ${quote(listed.model)}, or write price: list`;
-  const isForOther = unit === 'output_per_million' && listed?.units.includes('input_per_million');
-  return isForOther
-    ? `write capabilities: [embedding], as ${quote(listed?.model ?? '')} makes embeddings`
-    : undefined;
+  const work = listedWork(false, modalities);
+  if (unit !== 'output_per_million' || !listed?.units.includes('input_per_million') || !work)
+    return undefined;
+  return `write capabilities: [${work.name}], as ${quote(listed.model)} ${work.does}`;
 }
 
 function readLimits({ limits = {} }: Entry, known: Known): Model['limits'] {
