@@ -265,6 +265,7 @@ function visibleChoice(choice: ChatChoice, visible: VisibleParts): ChatChoice {
   if (visible.logprobs && logprobs !== undefined) seen.logprobs = logprobs;
   return seen;
 }
+
 function isJson(answer: WireAnswer): boolean {
   return /^application\/([\w.-]+\+)?json/iu.test(answer.headers['content-type'] ?? '');
 }
