@@ -124,11 +124,11 @@ function usersOf(name: LimitName, modalities: Modalities): Capability[] {
 function checkUnused(model: CheckedModel, modalities: Modalities): void {
   const { source, pointer, limits, capabilities } = model;
   if (capabilities.size === 0) return;
-  const embedding = listedWork(false, modalities)?.name;
   for (const name of Object.keys(limits) as LimitName[]) {
     const users = usersOf(name, modalities);
     if (users.length === 0 || users.some((one) => capabilities.has(one))) continue;
-    const isInput = name === 'max_tokens' && embedding && capabilities.has(embedding);
+    const embedding = name === 'max_tokens' && listedWork(false, modalities)?.name;
+    const isInput = embedding && capabilities.has(embedding);
     const meant =
       limits.context === undefined
         ? `write context: ${limits.max_tokens}, the length of an input`

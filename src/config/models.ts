@@ -55,9 +55,7 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Mode
   checkWork(checked, known.modalities);
   checkNamedWork(checked, known.modalities);
   checkLimits(checked, upstreams, known.modalities);
-  for (const { name, refinements, check } of known.modalities.values()) {
-    if ([name, ...refinements].some((one) => capabilities.has(one))) check?.(checked);
-  }
+  for (const { check } of known.modalities.values()) check?.(checked);
   const renames = upstreams.map(({ upstream }) => upstream.rename);
   checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);

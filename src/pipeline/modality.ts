@@ -195,7 +195,10 @@ export interface Modality {
   /** The limits of a model that it reads, each with the capabilities that need it. */
   readonly limits: Readonly<Partial<Record<LimitName, readonly Capability[]>>>;
   readonly manifest: ManifestSide;
-  /** Warns of likely mistakes in a model that has the capability or a refinement of it. */
+  /**
+   * Warns of likely mistakes in any model that concern the modality: the capabilities of a model
+   * may be what is wrong.
+   */
   readonly check?: (model: CheckedModel) => void;
   /** What its models do, for sentences: `makes videos`. */
   readonly does: string;

@@ -11,7 +11,8 @@ const VECTORS =
   /text-embedding|mistral-embed|arctic-embed|nomic|jina|voyage|minilm|mxbai|\b(?:bge|e5|gte)\b/i;
 
 /** Warns of embeddings by several models: their vectors do not compare. */
-export function checkVectors({ source, upstreams }: CheckedModel): void {
+export function checkVectors({ source, capabilities, upstreams }: CheckedModel): void {
+  if (!capabilities.has('embedding')) return;
   const [first, ...others] = upstreams.filter((one) => hasKnownName(source, one));
   if (!first) return;
   const other = others.find((one) => makesOthers(source, first, one));

@@ -6,10 +6,12 @@ import {
   type CheckedUpstream,
 } from '../../pipeline/model-check.js';
 
-/** Warns of likely mistakes in a model that makes images. */
+/** Warns of likely mistakes in a model that makes images, or has limits or prices for images. */
 export function checkImageModel(model: CheckedModel): void {
-  checkWork(model);
-  checkOutput(model);
+  if (model.capabilities.has('image')) {
+    checkWork(model);
+    checkOutput(model);
+  }
   checkPixels(model);
   checkMegapixel(model);
   for (const payers of payersOf(model)) checkSinglePrice(model.source, payers);

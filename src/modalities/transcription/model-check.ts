@@ -1,9 +1,10 @@
 import { payersOf, type CheckedModel, type CheckedUpstream } from '../../pipeline/model-check.js';
 import { quote, type Source } from '../../yaml/source.js';
 
-/** Warns of likely mistakes in a model that writes down speech. */
+/** Warns of likely mistakes in a model that writes down speech, or has a limit for recordings. */
 export function checkTranscriptionModel(model: CheckedModel): void {
   checkSeconds(model);
+  if (!model.capabilities.has('transcription')) return;
   for (const payers of payersOf(model)) checkMinutes(model.source, payers);
 }
 
