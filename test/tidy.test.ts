@@ -5,8 +5,6 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-const FILE_LINES = 300;
-const FUNCTION_LINES = 50;
 const COLUMNS = 100;
 
 interface Source {
@@ -69,36 +67,10 @@ function importing(from: RegExp, forbidden: RegExp): string[] {
     );
 }
 
-/** Lengths of functions, read off the indentation that prettier gives them. */
-function longFunctions({ path, lines }: Source): string[] {
-  return lines.flatMap((line, start) => {
-    if (
-      !/(\bfunction\b.*|=>|\)(: [^=;]+)?) \{$/u.test(line) ||
-      /^\s*(if|for|while|switch|\})/u.test(line)
-    )
-      return [];
-    const indent = /^\s*/u.exec(line)?.[0] ?? '';
-    const length = lines.slice(start).findIndex((end) => end.startsWith(`${indent}}`)) + 1;
-    return length > FUNCTION_LINES ? [`${path}:${start + 1} has ${length} lines`] : [];
-  });
-}
-
 describe('the source tree', () => {
   it('finds the files it is about', () => {
     expect(sources.length).to.be.greaterThan(40);
     expect(sources.some(({ imports }) => imports.includes('knex'))).to.equal(true);
-  });
-
-  it('keeps source files short, generated ones apart', () => {
-    const long = offenders(({ path, lines }) => {
-      if (path.startsWith('src/schema-types/')) return true;
-      return lines.length - 1 <= FILE_LINES;
-    });
-    expect(long).to.deep.equal([]);
-  });
-
-  it('keeps functions short', () => {
-    expect(sources.flatMap(longFunctions)).to.deep.equal([]);
   });
 
   it('keeps lines within the columns', () => {
