@@ -15,7 +15,10 @@ import type { PartialLoad } from '../yaml/validate.js';
 
 type Entry = PartialLoad<ProviderEntry>;
 
-const DEFAULT_MS = { connect: 5000, first_byte: 120_000, idle: 60_000, total: 600_000 };
+/**
+ * SDKs wait ten minutes for a whole answer, and a model may reason for minutes between two packets.
+ */
+const DEFAULT_MS = { connect: 5000, first_byte: 600_000, idle: 300_000, total: 600_000 };
 const DEFAULT_POLL_MS = 2000;
 
 /**

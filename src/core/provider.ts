@@ -118,6 +118,8 @@ export interface WireAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: AsyncIterable<Uint8Array>;
+  /** Lifts the limit on the whole call, as the answer flows: from now on `idle` alone limits it. */
+  liftTotal?: () => void;
 }
 
 /** An upstream inside this process: a function from wire request to wire answer. */

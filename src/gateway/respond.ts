@@ -144,7 +144,12 @@ function writeError(
   error: unknown,
   { log, client_ms, now }: Pick<Services, 'log' | 'now'> & { client_ms: number },
 ): RequestOutcome | undefined {
-  const { request_id } = ctx.state;
+  const { request_id, notes } = ctx.state;
+  const reported = notes?.client?.reported;
+  if (reported) {
+    ctx.respond = false;
+    return { status: reported.status, code: reported.code };
+  }
   if (error instanceof ClientDisconnected || ctx.res.headersSent || ctx.res.destroyed) {
     ctx.respond = false;
     if (!isExpected(error, ctx)) logBroken(ctx, error, log);

@@ -6,7 +6,7 @@ import {
   type InFlightRequest,
 } from '../lib/concurrency.js';
 import type { RequestMemory } from './memory-budget.js';
-import { ClientDisconnected } from '../core/errors.js';
+import { ClientDisconnected, type GatewayError } from '../core/errors.js';
 import { UpstreamError } from '../core/upstream-error.js';
 
 /** How long the gateway reads an upstream's answer after the client has disconnected. */
@@ -29,11 +29,14 @@ export class ClientConnection implements InFlightRequest {
   may_retry = false;
   /** The account of the request; null until it is known. */
   account_id: string | null = null;
+  /** The error that ended a stream before any output. */
+  reported: GatewayError | undefined;
   /** Counts the bytes of an answer that is held whole in memory. */
   memory: RequestMemory | undefined;
   readonly #stop = new LightAbortController();
   readonly #res: ServerResponse;
   readonly #on_close: () => void;
+  #events: SseWriter | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -76,14 +79,23 @@ export class ClientConnection implements InFlightRequest {
     return this.#res.req.socket === socket;
   }
 
-  /** Begins a stream of events. A client that reads nothing for `client_ms` is disconnected. */
+  /**
+   * Begins a stream of events, unless it has begun. A client that reads nothing for `client_ms` is
+   * disconnected.
+   */
   openEvents(
     headers: Record<string, string>,
     keep_alive_ms: number,
     client_ms: number,
     keep_alive?: string,
   ): SseWriter {
-    return new SseWriter(this.#res, headers, keep_alive_ms, client_ms, keep_alive);
+    return (this.#events ??= new SseWriter(
+      this.#res,
+      headers,
+      keep_alive_ms,
+      client_ms,
+      keep_alive,
+    ));
   }
 
   /** Sends bytes as they come. Throws `ClientDisconnected` when the client disconnects early. */
@@ -188,6 +200,11 @@ export class SseWriter {
     this.#isQuiet = false;
     if (this.#res.destroyed || this.#send(text)) return undefined;
     return waitForDrain(this.#res, this.#client_ms);
+  }
+
+  /** Sends the head with a keep-alive, as there is no text yet. */
+  open(): void {
+    this.#send(this.keep_alive);
   }
 
   end(text: string): void {

@@ -1,5 +1,6 @@
 import type { Bill } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
+import type { GatewayError } from '../core/errors.js';
 import type { Caller, Upstream } from '../core/model.js';
 import type { ClientConnection } from '../http/client-connection.js';
 import type { Task } from '../store/tasks/task-types.js';
@@ -73,6 +74,11 @@ export interface Work {
   lowerTo?(fit: Fit): boolean;
   /** The client asked for a stream. */
   readonly streams?: boolean;
+  /**
+   * Begins the stream before an upstream has answered, so that no proxy takes the silence for a
+   * failure. Returns a function that ends it with an error.
+   */
+  openStream?(context: SendContext): (error: GatewayError) => void;
   /** The max cost in nano-dollars, at the most expensive of its upstreams. */
   maxCost(): bigint;
   /** Calls one upstream, once. Throws `UpstreamError` if the upstream fails. */

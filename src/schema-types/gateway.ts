@@ -606,15 +606,18 @@ export interface TimeoutBlock {
   connect?: string;
   /**
    * How long the upstream may take from the request to the first byte of its answer. Default: the
-   * manifest's, else 2m.
+   * manifest's, else 10m, as long as client libraries wait.
    */
   first_byte?: string;
   /**
-   * How long the upstream may be silent in the middle of an answer. Default: the manifest's, else
-   * 1m.
+   * How long the upstream may be silent in the middle of an answer. A model may reason so long
+   * without a word. Default: the manifest's, else 5m.
    */
   idle?: string;
-  /** How long a whole call of the upstream may take. Default: the manifest's, else 10m. */
+  /**
+   * How long a call of the upstream may take. A stream whose first output has come is limited by
+   * `idle` alone. Default: the manifest's, else 10m.
+   */
   total?: string;
 }
 /** A model that clients may ask for by this ID. */

@@ -354,12 +354,15 @@ export interface ManifestTimeout {
    */
   connect?: string;
   /**
-   * How long the upstream may take from the request to the first byte of its answer. Default: 2m.
+   * How long the upstream may take from the request to the first byte of its answer. Default: 10m.
    */
   first_byte?: string;
-  /** How long the upstream may be silent in the middle of an answer. Default: 1m. */
+  /** How long the upstream may be silent in the middle of an answer. Default: 5m. */
   idle?: string;
-  /** How long a whole call may take. Default: 10m. */
+  /**
+   * How long a call may take. A stream whose first output has come is limited by `idle` alone.
+   * Default: 10m.
+   */
   total?: string;
 }
 /**

@@ -1,6 +1,6 @@
 import { ClientConnection } from '../http/client-connection.js';
 import type { Configuration } from '../core/configuration.js';
-import { ClientDisconnected, OptionError } from '../core/errors.js';
+import { ClientDisconnected, OptionError, type GatewayError } from '../core/errors.js';
 import { headerSafe, ignoredHeader } from '../http/ignored-header.js';
 import type { Modalities, Operation } from '../pipeline/modality.js';
 import {
@@ -11,6 +11,7 @@ import {
   type Stage,
   type State,
 } from '../pipeline/stage.js';
+import { logPublicError } from '../pipeline/public-error.js';
 import { RequestNotes } from '../pipeline/request-record.js';
 import type { Services } from '../pipeline/services.js';
 import { UpstreamError } from '../core/upstream-error.js';
@@ -98,7 +99,31 @@ function sendWork(state: State, client: ClientConnection, services: Services): P
   const work = fact(state, 'work');
   const parties = { caller: fact(state, 'caller'), hold: fact(state, 'hold'), client };
   const context = { request_id, endpoint, ...parties, notes, services };
+  if (work.streams && work.openStream) return askForStream(work, context);
   return work.abandon ? askOrAbandon(work, context) : askEach(work, context);
+}
+
+/**
+ * Like `askEach`, for a client that waits for a stream. If no upstream answers soon, the stream
+ * begins with keep-alives: proxies cut silent connections. It then also ends with the error.
+ */
+async function askForStream(work: Work, context: SendContext): Promise<Answer> {
+  const { request_id, client, services } = context;
+  let fail: ((error: GatewayError) => void) | undefined;
+  const timer = setTimeout(() => {
+    if (!client.disconnected) fail = work.openStream?.(context);
+  }, services.configuration.keep_alive_ms);
+  try {
+    return await askEach(work, context);
+  } catch (error) {
+    if (!fail || client.disconnected) throw error;
+    const { public_error } = logPublicError(request_id, error, services.log);
+    client.reported = public_error;
+    fail(public_error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**

@@ -72,6 +72,7 @@ export class UpstreamCall
       status,
       headers,
       body: isCompressed(encoding) ? inflate(body, encoding) : body,
+      liftTotal: () => this.#timer.liftTotal(),
     };
     inNextTurn(() => this.#resolve(answer));
   }
@@ -165,7 +166,7 @@ export class PhaseTimer {
   readonly #call: TimedCall;
   readonly #total_ms: number;
   /** Times are those of `performance.now()`. */
-  readonly #total_at: number;
+  #total_at: number;
   #phase: Phase = 'connect';
   #phase_ms: number;
   #phase_at: number;
@@ -199,6 +200,11 @@ export class PhaseTimer {
   /** Begins the time of the phase anew. */
   restart(): void {
     this.#phase_at = performance.now() + this.#phase_ms;
+  }
+
+  /** Limits the call by its phases alone. */
+  liftTotal(): void {
+    this.#total_at = Infinity;
   }
 
   stop(): void {

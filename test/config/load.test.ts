@@ -195,7 +195,7 @@ describe('load of a valid configuration', () => {
       timeouts: {
         connect_ms: 5000,
         first_byte_ms: 300_000,
-        idle_ms: 60_000,
+        idle_ms: 300_000,
         total_ms: 600_000,
       },
       poll_interval_ms: 2000,

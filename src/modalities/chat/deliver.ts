@@ -28,13 +28,11 @@ export async function deliverStream(
   writer: ChatStreamWriter,
   terms: Terms,
   settle: Settle,
-  { request_id, client, notes, services }: SendContext,
+  context: SendContext,
 ): Promise<Bill> {
-  const { keep_alive_ms, limits } = services.configuration;
-  const { content_type = EVENTS, keep_alive } = writer.wire ?? {};
-  const own = { 'x-request-id': request_id, 'content-type': content_type };
-  const headers = Object.assign(own, STREAM_HEADERS);
-  const sink = client.openEvents(headers, keep_alive_ms, limits.client_ms, keep_alive);
+  const { request_id, notes, services } = context;
+  const { limits } = services.configuration;
+  const sink = openSink(writer, context);
   try {
     const outcome = await pipeStream(stream, writer, sink, limits, notes);
     recordOutcome(outcome, stream.upstream.provider.name, notes, services);
@@ -47,6 +45,26 @@ export async function deliverStream(
     fail(sink, writer, publicErrorOf(error));
     throw error;
   }
+}
+
+function openSink(
+  { wire }: ChatStreamWriter,
+  { request_id, client, services }: SendContext,
+): SseWriter {
+  const { keep_alive_ms, limits } = services.configuration;
+  const own = { 'x-request-id': request_id, 'content-type': wire?.content_type ?? EVENTS };
+  const headers = Object.assign(own, STREAM_HEADERS);
+  return client.openEvents(headers, keep_alive_ms, limits.client_ms, wire?.keep_alive);
+}
+
+/** Begins a stream before there is output. Returns a function that ends it with an error. */
+export function openStream(
+  writer: ChatStreamWriter,
+  context: SendContext,
+): (error: GatewayError) => void {
+  const sink = openSink(writer, context);
+  sink.open();
+  return (error) => fail(sink, writer, error);
 }
 
 function fail(sink: SseWriter, writer: ChatStreamWriter, error: GatewayError): void {

@@ -1,5 +1,6 @@
 import type { Bill } from '../../billing/bill.js';
 import type { WireAnswer } from '../../core/provider.js';
+import type { GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Model, Upstream } from '../../core/model.js';
 import type { LightAbortSignal } from '../../lib/concurrency.js';
@@ -8,7 +9,14 @@ import { operationReader, type OperationWith } from '../../pipeline/operation.js
 import type { Fit, PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { Network } from '../../upstream/network-types.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
-import type { ChatAnswer, ChatAttempt, ChatStream, ChatWork, VisibleParts } from './call.js';
+import type {
+  AnswerHead,
+  ChatAnswer,
+  ChatAttempt,
+  ChatStream,
+  ChatWork,
+  VisibleParts,
+} from './call.js';
 import {
   isChatCodec,
   type ChatCall,
@@ -17,10 +25,10 @@ import {
   type ChatReply,
 } from './codec.js';
 import type { Countable } from './count-tokens.js';
-import { deliverStream } from './deliver.js';
+import { deliverStream, openStream } from './deliver.js';
 import { fanOut } from './fan-out.js';
 import { largestLimit, leastLimit, withLimit } from './fit.js';
-import type { ChatFormat } from './formats/format.js';
+import type { ChatFormat, ChatStreamWriter } from './formats/format.js';
 import { inlineUrls } from './inline-urls.js';
 import {
   chargeAnswer,
@@ -48,6 +56,7 @@ export function chatPlanner(formats: readonly ChatFormat[]): Modality['plan'] {
 /** A chat request fitted to its model. */
 class PlannedChat implements Work, Countable {
   upstreams: readonly Upstream[];
+  #writer: ChatStreamWriter | undefined;
   /** The call with its URLs fetched, once for all upstreams that need that. */
   #inlined: Promise<ChatCall> | undefined;
 
@@ -113,16 +122,27 @@ class PlannedChat implements Work, Countable {
     });
   }
 
+  openStream(context: SendContext): (error: GatewayError) => void {
+    return openStream(this.#writerFor(context), context);
+  }
+
+  /** The writer of the stream. It is the same for all upstreams, as the stream may have begun. */
+  #writerFor(context: SendContext): ChatStreamWriter {
+    const { format, model, work } = this;
+    const visible = visiblePartsOf(model, work);
+    return (this.#writer ??= format.stream(this.#head(context), visible, work, context.client));
+  }
+
+  #head({ request_id, services: { now } }: SendContext): AnswerHead {
+    const id = `chatcmpl-${request_id}`;
+    return { id, created: Math.floor(now() / 1000), model: this.model.id, now };
+  }
+
   async #send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { format, model, work } = this;
-    const { request_id, hold, client, services } = context;
-    const { configuration, network, now } = services;
-    const head = {
-      id: `chatcmpl-${request_id}`,
-      created: Math.floor(now() / 1000),
-      model: model.id,
-      now,
-    };
+    const { hold, client, services } = context;
+    const { configuration, network } = services;
+    const head = this.#head(context);
     const visible = visiblePartsOf(model, work);
     const { limits } = configuration;
     const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
@@ -134,7 +154,7 @@ class PlannedChat implements Work, Countable {
     const terms = { work, model, upstream, hold_nano: hold.amount_nano };
     return answer.kind === 'chat'
       ? wholeAnswer(format, answer, terms)
-      : streamedAnswer(format, answer, terms, context);
+      : streamedAnswer(this.#writerFor(context), answer, terms, context);
   }
 
   leftOutBy(upstream: Upstream): readonly string[] {
@@ -172,12 +192,11 @@ function clientNames(fields: ChatAnswer['ignored'], { names }: ChatWork): ChatAn
 }
 
 function streamedAnswer(
-  format: ChatFormat,
+  writer: ChatStreamWriter,
   answer: ChatStream,
   terms: Terms,
   context: SendContext,
 ): PaidAnswer {
-  const writer = format.stream(answer.head, answer.visible, terms.work, context.client);
   return {
     provider: answer.upstream.provider.name,
     ignored: clientNames(answer.ignored, terms.work),

@@ -193,6 +193,18 @@ async function completionTokens(
 }
 
 const TOKENS_PER_MESSAGE = 4;
+const BYTES_PER_TOKEN = 4;
+const TOKENS_PER_IMAGE = 1_500;
+
+/** A guess at the tokens of a prompt, by its size alone, for a client that is shown it at once. */
+export function guessPromptTokens({ size }: ChatWork): number {
+  return (
+    Math.ceil(size.text_bytes / BYTES_PER_TOKEN) +
+    TOKENS_PER_MESSAGE * size.messages +
+    TOKENS_PER_IMAGE * size.images
+  );
+}
+
 /** Fields that the model reads as part of the prompt, as `maxTokens` counts them. */
 const PROMPT_FIELDS = ['tools', 'response_format'];
 

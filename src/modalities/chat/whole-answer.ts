@@ -16,7 +16,11 @@ export function openReader(
   return new StreamReader(body, frames, codec.decodeStream(call, upstream));
 }
 
-/** A stream whose first deltas have arrived. Throws `UpstreamError` if there are none. */
+/**
+ * A stream whose first output has arrived, with the usage that came before it. An upstream that
+ * fails earlier has given the client nothing, so another one can still answer. Throws
+ * `UpstreamError` if there is no output.
+ */
 export async function beginStream(
   attempt: ChatAttempt,
   base: ChatAnswerBase,
@@ -25,8 +29,13 @@ export async function beginStream(
 ): Promise<ChatStream> {
   const { visible, client } = attempt;
   const rest = openReader(attempt, codec, answer);
-  const first = await rest.next();
-  if (first) return { kind: 'chat-stream', first, rest, visible, client, ...base };
+  const first: ChatDelta[] = [];
+  for (let deltas = await rest.next(); deltas; deltas = await rest.next()) {
+    first.push(...deltas);
+    if (!deltas.some(({ index }) => index !== undefined)) continue;
+    answer.liftTotal?.();
+    return { kind: 'chat-stream', first, rest, visible, client, ...base };
+  }
   throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
 }
 

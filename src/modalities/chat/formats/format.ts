@@ -6,9 +6,12 @@ import type { RequestHeaders } from '../../../pipeline/stage.js';
 import type { ChatWork, AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta, ChatReply } from '../codec.js';
 
-/** How a stream is sent. `keep_alive` is sent between two of its texts when it is idle. */
+/**
+ * How a stream is sent. `keep_alive` is sent between two of its texts when it is idle; by default a
+ * comment of server-sent events, which is also the default type.
+ */
 export interface StreamWire {
-  readonly content_type: string;
+  readonly content_type?: string;
   readonly keep_alive: string;
 }
 
@@ -25,7 +28,7 @@ export interface ChatStreamWriter {
   readonly shows_reasoning: boolean;
   /** The last usage that the upstream reported. */
   readonly usage: unknown;
-  /** How the stream is sent if it is not server-sent events. */
+  /** How the stream is sent if it is not server-sent events with comments. */
   readonly wire?: StreamWire | undefined;
   /**
    * Set if the API has no mark for the end of a stream: then the gateway closes the connection of

@@ -1,7 +1,6 @@
-import type { Bill } from '../../../billing/bill.js';
+import { readUsage, type Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import { UpstreamError } from '../../../core/upstream-error.js';
-import { NO_TOKENS } from '../../../core/usage.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
 import type { VisibleParts } from '../call.js';
 import { EventWriter, namedEvent, finishReason } from './openai-answer.js';
@@ -12,6 +11,8 @@ import { sealed } from './sealed-reasoning.js';
 export interface MessagesOptions {
   usageOf(usage: Bill['usage']): object;
   errorOf(error: GatewayError): object;
+  /** The tokens of the prompt, for an upstream that does not count them at the start. */
+  prompt_tokens: number;
 }
 
 const STOP_REASONS: Readonly<Record<string, string>> = {
@@ -48,6 +49,7 @@ type Block = { type: 'text' | 'thinking' } | { type: 'tool_use'; call: number };
  * and a stop, then the stop reason with the usage.
  */
 export class MessagesWriter extends EventWriter {
+  readonly wire = { keep_alive: namedEvent('ping', {}) };
   #hasBegun = false;
   #blocks = 0;
   #open: Block | undefined;
@@ -95,7 +97,9 @@ export class MessagesWriter extends EventWriter {
     if (this.#hasBegun) return '';
     this.#hasBegun = true;
     const rest = { content: [], stop_reason: null, stop_sequence: null };
-    const message = { ...this.head, ...rest, usage: this.options.usageOf(NO_TOKENS) };
+    const { prompt_tokens } = this.options;
+    const usage = readUsage(this.usage) ?? { prompt_tokens, completion_tokens: 0 };
+    const message = { ...this.head, ...rest, usage: this.options.usageOf(usage) };
     return namedEvent('message_start', { message });
   }
 

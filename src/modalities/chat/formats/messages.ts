@@ -12,6 +12,7 @@ import { anthropicModels } from './model-lists.js';
 import { carriedState, ending, MessagesWriter } from './messages-stream.js';
 import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { MESSAGES_TEXTS } from './messages-texts.js';
+import { guessPromptTokens } from '../price.js';
 import { chatWork } from './chat-completion.js';
 
 /** Anthropic's Messages API, for its SDKs and Claude Code, with every chat model. */
@@ -55,7 +56,10 @@ export const messages: ChatFormat = {
     };
   },
   write: (head, reply, { usage }) => message(head, reply, usage),
-  stream: (head, visible) => new MessagesWriter(messageHead(head), visible, { usageOf, errorOf }),
+  stream: (head, visible, work) => {
+    const options = { usageOf, errorOf, prompt_tokens: guessPromptTokens(work) };
+    return new MessagesWriter(messageHead(head), visible, options);
+  },
   error: errorOf,
 };
 

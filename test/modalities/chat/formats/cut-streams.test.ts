@@ -28,7 +28,10 @@ const BILL = {
   cost_nano: 1n,
   estimated: false,
 };
-const WORK = { call: CALL, ignored: [] } as unknown as Parameters<ChatFormat['stream']>[2];
+const SIZE = { text_bytes: 5, messages: 1, images: 0 };
+const WORK = { call: CALL, size: SIZE, ignored: [] } as unknown as Parameters<
+  ChatFormat['stream']
+>[2];
 const EVENTS = { query: new URLSearchParams('alt=sse') };
 
 /** A text, and calls without one, each after a thought. */

@@ -16,7 +16,10 @@ const LIMITS = { event_bytes: 1_000_000, stream_bytes: 1_000_000, answer_bytes: 
 const USAGE = { prompt_tokens: 12, completion_tokens: 7, cached_tokens: 3 };
 const BILL = { usage: USAGE, cost_nano: 1n, estimated: false };
 const CODEC = claudeCodec({ pathOf: () => '', envelope: 'anthropic' });
-const WORK = { call: CALL, ignored: [] } as unknown as Parameters<typeof messages.stream>[2];
+const SIZE = { text_bytes: 5, messages: 1, images: 0 };
+const WORK = { call: CALL, size: SIZE, ignored: [] } as unknown as Parameters<
+  typeof messages.stream
+>[2];
 
 const event = (type: string, data: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
