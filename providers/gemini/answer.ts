@@ -23,6 +23,8 @@ interface Choice {
   /** The last finish reason. Older models send STOP with every event. */
   finish: string | undefined;
   hasSpoken: boolean;
+  /** Whether there was more than thoughts. */
+  hasAnswered: boolean;
 }
 
 /** The choices of one answer, by their index. */
@@ -46,6 +48,9 @@ const FINISH: ReadonlyMap<string, string> = new Map([
     'IMAGE_RECITATION',
   ].map((word) => [word, 'content_filter'] as const),
 ]);
+
+/** The ends of an answer whose call the upstream could not read. */
+const SPOILT = /^(?:MALFORMED_|UNEXPECTED_TOOL_|TOO_MANY_TOOL_)/u;
 
 /**
  * The deltas of one body or event, the last of them its usage. Throws `UpstreamError` for an error,
@@ -73,6 +78,7 @@ function readCandidate(candidate: Fields, at: number, choices: Choices): ChatDel
     details: 0,
     finish: undefined,
     hasSpoken: false,
+    hasAnswered: false,
   };
   choices.set(index, choice);
   choice.finish = textIn(candidate, 'finishReason') ?? choice.finish;
@@ -92,6 +98,7 @@ function readPart(part: Fields, choice: Choice, delta: ChatDelta): void {
   const { text, thought, functionCall, thoughtSignature: signature } = part;
   if (typeof text === 'string') {
     if (text !== '') choice.hasSpoken = true;
+    if (text !== '' && thought !== true) choice.hasAnswered = true;
     if (text !== '' && thought === true)
       delta.reasoning_content = (delta.reasoning_content ?? '') + text;
     else if (text !== '') delta.content = (delta.content ?? '') + text;
@@ -101,8 +108,10 @@ function readPart(part: Fields, choice: Choice, delta: ChatDelta): void {
   } else if (isRecord(functionCall)) {
     const completed = readCall(functionCall, signature, choice.calls);
     if (completed.length > 0) (delta.tool_calls ??= []).push(...completed);
-    if (choice.calls.count > 0) choice.hasSpoken = true;
-  } else if (Object.keys(part).some((name) => name !== 'thoughtSignature')) choice.hasSpoken = true;
+    if (choice.calls.count > 0) choice.hasSpoken = choice.hasAnswered = true;
+  } else if (Object.keys(part).some((name) => name !== 'thoughtSignature')) {
+    choice.hasSpoken = choice.hasAnswered = true;
+  }
 }
 
 function detailOf(data: string, choice: Choice): ReasoningDetail {
@@ -126,10 +135,11 @@ export function lastCalls(choices: Choices): ChatDelta[] {
 export function endings(choices: Choices, mustEnd: boolean): Map<number, string | null> {
   if (choices.size === 0) throw broken('The upstream gave no answer.');
   return new Map(
-    [...choices].map(([index, { finish, hasSpoken }]) => {
+    [...choices].map(([index, { finish, hasSpoken, hasAnswered }]) => {
       if (finish === undefined && mustEnd) throw broken("The upstream's stream broke off.");
       const word = FINISH.get(finish ?? '');
-      if (word === undefined && !hasSpoken) {
+      const isSpoilt = !hasAnswered && SPOILT.test(finish ?? '');
+      if (word === undefined && (!hasSpoken || isSpoilt)) {
         const shown = /^[A-Z_]{1,64}$/u.test(finish ?? '') ? ` (${finish})` : '';
         throw broken(`The upstream ended with no answer${shown}.`);
       }

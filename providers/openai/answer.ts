@@ -12,6 +12,9 @@ const FAILED: ReadonlyMap<unknown, Fault> = new Map<unknown, Fault>([
   ['insufficient_system_resource', 'overloaded'],
 ]);
 
+/** The server could not read a call that its model wrote; Gemini's compatible wire says so too. */
+const SPOILT = /malformed_(?:function_call|tool_use|model_output|response)/iu;
+
 export function broken(message: string): UpstreamError {
   return new UpstreamError('broken', message);
 }
@@ -32,7 +35,7 @@ export function checked(body: unknown, provider: Provider): Record<string, unkno
 export function finishOf(choice: Record<string, unknown>, provider: Provider): string | null {
   if (choice['error']) throw classifyErrorInside(choice, provider);
   const word = choice['finish_reason'];
-  const fault = FAILED.get(word);
+  const fault = FAILED.get(word) ?? (SPOILT.test(textOf(word)) ? 'broken' : undefined);
   if (fault) throw new UpstreamError(fault, 'The upstream failed while it was answering.');
   return typeof word === 'string' && word !== '' ? word : null;
 }

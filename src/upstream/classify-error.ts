@@ -63,15 +63,42 @@ const NO_CREDIT = anyOf('insufficient_quota', 'credit balance', 'insufficient (c
 const LOCATION = anyOf('location is not supported', 'unsupported_country');
 const QUOTA = anyOf(NO_CREDIT.source, 'spend_limit', 'billing', 'exhausted balance');
 const RATE = anyOf('rate_?limit', 'resource_exhausted', 'too_many_requests');
-const OVERLOADED = anyOf('overloaded', 'unavailable');
 const MISSING = anyOf('model_not_found', 'not_?found');
-const REJECTED = anyOf(
-  'invalid_request',
-  'invalid_argument',
-  'badrequest',
-  'unprocessable',
-  'tool_use_failed',
+const REJECTED = anyOf('invalid_request', 'invalid_argument', 'badrequest', 'unprocessable');
+
+/** The content filter itself failed: it has judged nothing. */
+const FILTER_FAILED = anyOf(
+  'content_?filter_?(error|failed|failure|timeout|unavailable)',
+  '^.{0,100}content.?filter(ing)?( system| service)?( has| is| was)? ' +
+    '(failed|unavailable|timed out|temporarily|currently)',
 );
+/** The model's own output was of no use to its server, which may go well at the next try. */
+const SPOILT_CODES = anyOf(
+  'tool_use_failed',
+  'json_validate_failed',
+  'output_parse_failed',
+  'tool_call_(parse|validation)_(error|failed)',
+  'invalid_model_output',
+  'malformed_(function_call|tool_use|model_output|response)',
+  '\\bmodel_?(stream)?_?error(exception)?\\b',
+);
+/** Only the beginning of a message is searched, as the rest may repeat a client's text. */
+const SPOILT_WORDS = anyOf(
+  '^\\W{0,3}failed to (call a function|generate (a |valid )?(json|tool|function|output))',
+  '^\\W{0,3}failed to parse (the )?(model|tool call|function call|generated|output)',
+  '^\\W{0,3}tool call validation failed',
+  '^\\W{0,3}parsing failed\\b.{0,20}\\bmodel\\b',
+  '^\\W{0,3}(the )?model (has )?(produced|generated|returned|gave|output) ' +
+    '(an? )?(invalid|malformed|unpars)',
+);
+const BUSY_CODES = anyOf('overloaded', 'unavailable', 'server_busy', 'engine_busy', 'at_capacity');
+const BUSY_WORDS = anyOf(
+  '^\\W{0,3}(overloaded|(server|service|model|system) (is )?(temporarily )?(busy|unavailable))\\b',
+  '^.{0,100}\\b(model|server|service|engine|system|upstream|provider|cluster)s?\\b.{0,60} ' +
+    '(is|are) (currently |temporarily |very |too |now )*' +
+    '(overloaded|unavailable|busy|at (full |max(imum)? )?capacity|experiencing (high|heavy))',
+);
+const INTERNAL = anyOf('\\binternal(_server)?_?error', '\\bserver_error', '\\binternalerror');
 
 /** No pattern repeats without a bound, because an error may hold any text of a client. */
 function anyOf(...patterns: string[]): RegExp {
@@ -97,7 +124,10 @@ export function classifyError(
     applyErrorReader(body, status, plain, provider?.read_error, headers),
     provider,
   );
-  const fault = words.fault ?? faultOf(status, words);
+  const fault =
+    (CLIENT_STATUSES.has(status) ? ownFault(words) : undefined) ??
+    words.fault ??
+    faultOf(status, words);
   return toError(fault, words, retryAfter(headers, words), status, sent);
 }
 
@@ -112,9 +142,10 @@ export function classifyErrorInside(whole: unknown, provider?: ErrorProvider): U
     applyErrorReader(body, plain.status, plain, provider?.read_error),
     provider,
   );
-  const byWords = words.status === undefined ? faultByMarks(words) : faultOf(words.status, words);
-  const fault = words.fault ?? byWords;
-  return toError(fault, words, retryAfter({}, words), words.status);
+  const { status } = words;
+  const own = status === undefined || CLIENT_STATUSES.has(status) ? ownFault(words) : undefined;
+  const byWords = status === undefined ? faultByMarks(words) : faultOf(status, words);
+  return toError(own ?? words.fault ?? byWords, words, retryAfter({}, words), status);
 }
 
 /** The words without credentials, cut to the part that is searched. */
@@ -126,6 +157,23 @@ function matched<Words extends ErrorWords>(
   const marks = words.marks.slice(0, MATCHED_CHARACTERS);
   const codes = words.codes.map((code) => maskSecrets(code, provider));
   return { ...words, message: message.slice(0, MATCHED_CHARACTERS), marks, codes };
+}
+
+/** Statuses that blame the request. */
+const CLIENT_STATUSES: ReadonlySet<number> = new Set([400, 413, 422]);
+
+/**
+ * A fault that the upstream reports as the request's although it is its own: its content filter
+ * failed, its model spoilt a call or an output, or it has too much to do. Undefined if it is none.
+ */
+function ownFault({ message, marks }: ErrorWords): Fault | undefined {
+  if (FILTER_FAILED.test(marks) || FILTER_FAILED.test(message)) return 'broken';
+  const text = `${marks} ${message}`;
+  if (CONTEXT.test(text) || POLICY.test(text)) return undefined;
+  if (SPOILT_CODES.test(marks) || SPOILT_WORDS.test(message)) return 'broken';
+  if (BUSY_CODES.test(marks) || BUSY_WORDS.test(message)) return 'overloaded';
+  if (RATE.test(marks)) return QUOTA.test(marks) ? 'quota' : 'rate_limited';
+  return INTERNAL.test(marks) ? 'broken' : undefined;
 }
 
 function faultOf(status: number, { message, marks }: ErrorWords): Fault {
@@ -168,8 +216,6 @@ function faultByMarks({ message, marks }: ErrorWords): Fault {
   if (POLICY.test(marks)) return 'policy';
   if (QUOTA.test(marks)) return 'quota';
   if (CREDENTIALS.test(marks)) return 'credentials';
-  if (RATE.test(marks)) return 'rate_limited';
-  if (OVERLOADED.test(marks)) return 'overloaded';
   if (MISSING.test(marks)) return 'missing';
   return REJECTED.test(marks) ? 'rejected' : 'broken';
 }

@@ -28,7 +28,8 @@ export function readErrorBody(body: unknown): ErrorWords {
 
 function readRecord(body: Record<string, unknown>): ErrorWords {
   const { error, detail } = body;
-  if (isRecord(error)) return words({ ...error, outer: body['code'] }, innerMessage(error));
+  if (isRecord(error))
+    return withReason(words({ ...error, outer: body['code'] }, textOf(error['message'])), error);
   if (typeof error === 'string') return words(body, error);
   if (typeof body['message'] === 'string') return words(body, body['message']);
   return words({ ...body, details: detail ?? body['details'] }, detailText(detail));
@@ -72,13 +73,16 @@ function words(error: Record<string, unknown>, message: string): ErrorWords {
 }
 
 /** Resellers put the real reason of their own upstream into `metadata.raw`. */
-function innerMessage(error: Record<string, unknown>): string {
-  const { message, metadata } = error;
+function withReason(told: ErrorWords, { metadata }: Record<string, unknown>): ErrorWords {
   const raw = isRecord(metadata) ? metadata['raw'] : undefined;
-  if (typeof raw === 'string' && raw.trim() !== '') {
-    return readErrorText(raw).message || textOf(message);
-  }
-  return textOf(message);
+  if (typeof raw !== 'string' || raw.trim() === '') return told;
+  const reason = readErrorText(raw);
+  return {
+    ...told,
+    message: reason.message || told.message,
+    marks: `${told.marks} ${reason.marks}`.trim(),
+    codes: [...new Set([...told.codes, ...reason.codes])].slice(0, MAX_CODES),
+  };
 }
 
 function detailText(detail: unknown): string {
