@@ -9,10 +9,9 @@ import { decodeStream } from './stream.js';
 /**
  * The wire flags that this codec reads. `sampling`: whether temperature, top_p and top_k are
  * accepted, if the name of the model does not show it. `schemas: false`: the cloud serves Claude
- * without structured output and strict tools. `cache_hour: true`: `cache_control` may request a
- * cache of an hour, although writing it costs more than the configured price of a cache write.
+ * without structured output and strict tools.
  */
-export const wire_flags = ['sampling', 'schemas', 'cache_hour'] as const;
+export const wire_flags = ['sampling', 'schemas'] as const;
 
 /** The differences of Claude on a cloud. */
 export interface ClaudeWire {

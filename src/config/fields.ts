@@ -6,28 +6,47 @@ import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { TOOL_TYPES } from './tool-types.js';
 
 /**
- * Fields by which a client could spend more than the hold, or use what the operator did not allow.
+ * Fields by which a client could spend more than the hold, or use what the operator did not allow:
+ * dearer tiers, regions and speeds, searches and other work of the upstream's own, longer, larger
+ * or more answers, prompts that are kept elsewhere, and whole parts of a request. No client sends
+ * them, in any spelling, whatever `passthrough` lists. What raises the cost inside a field that is
+ * sent is left out in `modalities/chat/cost-guard.ts`.
  */
-const COSTLY = [
+export const COSTLY: readonly string[] = [
+  'additional_model_request_fields',
+  'agents',
+  'anthropic_beta',
   'audio',
   'background',
   'best_of',
-  'candidateCount',
+  'betas',
+  'cached_content',
   'candidate_count',
   'compound_custom',
+  'connectors',
   'constructor',
+  'container',
+  'conversation',
+  'enable_code_interpreter',
   'enable_search',
+  'enable_web_search',
   'extra_body',
+  'extra_headers',
   'fallbacks',
-  'generationConfig',
   'generation_config',
+  'guardrail_config',
   'height',
   'image_size',
-  'maxOutputTokens',
+  'inference_config',
+  'inference_geo',
+  'max_gen_len',
   'max_images',
+  'max_length',
   'max_new_tokens',
   'max_output_tokens',
+  'max_tokens_to_sample',
   'mcp_servers',
+  'media_resolution',
   'megapixels',
   'min_tokens',
   'modalities',
@@ -37,25 +56,42 @@ const COSTLY = [
   'num_images',
   'num_outputs',
   'num_predict',
+  'num_return_sequences',
   'number_of_images',
   'options',
+  'output_modalities',
   'partial_images',
+  'performance_config',
   'plugins',
   'prediction',
   'preset',
+  'previous_response_id',
+  'priority',
+  'processing_tier',
+  'prompt_variables',
   'prototype',
   'provider',
+  'residency',
   'route',
+  'search_context_size',
+  'search_mode',
   'search_options',
   'search_parameters',
   'search_settings',
+  'search_type',
   'service_tier',
   'speed',
+  'tool_config',
   'use_beam_search',
   'web_search',
   'web_search_options',
   'width',
 ];
+
+/** A field in the one spelling of `serviceTier`, `service-tier` and `service_tier`. */
+function spelling(field: string): string {
+  return field.replaceAll(/[_-]/gu, '').toLowerCase();
+}
 
 /** Other spellings of fields that the hold depends on. */
 const HELD_ALIASES = ['max_output_tokens', 'best_of'];
@@ -101,11 +137,14 @@ export function checkPassthrough(
   if (fields.length === 0) return;
   const fieldsOf = [...modalities.values()].map((modality) => modality.fields);
   const known = fieldsOf.flatMap(({ own }) => own);
-  const costly = [
-    ...COSTLY,
-    ...fieldsOf.flatMap(({ refused }) => refused),
-    ...renames.flatMap((rename) => PRICED.map((from) => rename[from])),
-  ];
+  const costly = new Set(
+    [
+      ...COSTLY,
+      ...heldBy(modalities),
+      ...fieldsOf.flatMap(({ refused }) => refused),
+      ...renames.flatMap((rename) => PRICED.flatMap((from) => rename[from] ?? [])),
+    ].map(spelling),
+  );
   fields.forEach((field = '', i) => {
     if (field.includes('*')) {
       const message = `passthrough: ${quote(field)} is no pattern: * stands for itself`;
@@ -119,7 +158,7 @@ export function checkPassthrough(
       return;
     }
     const own = known.includes(field);
-    if (!own && !costly.includes(field)) return;
+    if (!own && !costly.has(spelling(field))) return;
     const why = own ? 'travels without being passed through' : 'could cost more than is held';
     const message = `passthrough: ${quote(field)} ${why}`;
     source.fault(pointer + join(i), { code: 'bad_passthrough', message, hint: 'remove it' });

@@ -26,8 +26,11 @@ const NO_ADAPTERS = {
   settings: undefined,
 };
 
-/** Wire flags that the gateway itself reads, for every codec: the hosts of results. */
-const GATEWAY_FLAGS = ['image_hosts', 'key_hosts'];
+/**
+ * Wire flags that the gateway itself reads, for every codec: the hosts of results, and whether the
+ * price of a cache write covers a cache of an hour.
+ */
+const GATEWAY_FLAGS = ['image_hosts', 'key_hosts', 'cache_hour'];
 
 type Found = { content: string } | 'missing' | 'unreadable';
 

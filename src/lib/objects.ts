@@ -38,3 +38,16 @@ export function memoizeByObject<Key extends object, Result>(
     return result;
   };
 }
+
+/** The list with each element changed; the list itself if none is. */
+export function mapChanged<Item>(
+  list: readonly Item[],
+  change: (item: Item) => Item,
+): readonly Item[] {
+  let made: Item[] | undefined;
+  for (const [at, item] of list.entries()) {
+    const changed = change(item);
+    if (changed !== item) (made ??= [...list])[at] = changed;
+  }
+  return made ?? list;
+}

@@ -211,14 +211,4 @@ describe("a conversation in Claude's words", () => {
     });
     expect(last).to.deep.include({ tool_use_id: 'c1', cache_control: mark });
   });
-
-  it('asks for a cache of an hour only where the manifest takes its price', () => {
-    const hour = { type: 'ephemeral', ttl: '1h' };
-    const fields = { cache_control: hour };
-    expect(bodyOf({ fields }).cache_control).to.deep.equal({ type: 'ephemeral' });
-    expect(ignoredOf({ fields })).to.deep.equal(['cache_control.ttl']);
-    const priced = claudeAt(undefined, {}, { cache_hour: true });
-    expect(bodyOf({ fields }, priced).cache_control).to.deep.equal(hour);
-    expect(ignoredOf({ fields }, priced)).to.deep.equal([]);
-  });
 });
