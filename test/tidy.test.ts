@@ -272,3 +272,86 @@ describe('the import rule of src/ and providers/', () => {
     expect(missing).to.deep.equal([]);
   });
 });
+
+/** Files that do what others must not, by a reason each. A path that ends with a slash is a folder. */
+type Exceptions = Readonly<Record<string, string>>;
+
+/** Where a text becomes JSON without the limits of `json-text.ts`. */
+const PARSERS: Exceptions = {
+  'src/lib/json-text.ts': 'has the limits',
+  'src/lib/schemas.ts': 'schemas of the package',
+  'src/http/request-body.ts': "an operator's schema",
+  'src/cli/': 'what an operator types, and the package',
+  'src/config/service-account.ts': "an operator's file",
+  'src/store/': 'what the gateway has stored',
+  'src/telemetry/': 'lines and reports of the gateway',
+  'src/dashboard/client/': 'runs in a browser',
+  'src/dashboard/openapi/': 'the package, and a script for browsers',
+  'src/dashboard/pages/call-code.ts': 'programs for others',
+  'src/dashboard/sign-in/github.ts': 'the identity provider that the operator chose',
+  'src/dashboard/views/': 'names that a view has joined',
+};
+
+/** What unpacks bytes. */
+const DECOMPRESSORS: Exceptions = {
+  'src/upstream/upstream-call.ts': 'streams, and its reader has a limit',
+  'src/lib/pdf-pages.ts': 'has a limit of bytes',
+};
+
+/** Loops that read bytes or text one by one. */
+const SCANNERS: Exceptions = {
+  'src/lib/json-text.ts': 'has the limits, or yields between pieces',
+  'src/lib/text-search.ts': 'yields between pieces',
+  'src/lib/word-list.ts': 'called with pieces by text-search.ts',
+  'src/lib/personal-data.ts': 'called with pieces by text-search.ts',
+  'src/lib/audio-length.ts': 'counts its steps',
+  'src/lib/audio-packets.ts': 'counts its steps',
+  'src/lib/flac-frames.ts': 'counts its steps',
+  'src/lib/mp4-samples.ts': 'counts its steps',
+  'src/lib/ogg-packets.ts': 'counts its steps',
+  'src/lib/webm-blocks.ts': 'counts its steps',
+  'src/lib/pdf-pages.ts': 'has a limit of bytes',
+  'src/billing/tokens.ts': 'counts a stretch in each turn of the event loop',
+  'providers/openai/answer.ts': 'looks back by the length of a tag',
+  'src/telemetry/access-log.ts': 'shortens a name of 200 characters at most',
+  'src/modalities/video/open-content.ts': 'writes in packets',
+  'src/pipeline/text-walk.ts': 'JSON that json-text.ts has taken',
+  'src/mapping/plain-text.ts': "an operator's template",
+  'src/store/journal/': 'the file of the gateway',
+  'src/yaml/': "an operator's file",
+  'src/cli/': 'what an operator types',
+  'src/dashboard/client/': 'runs in a browser',
+  'providers/simulator/': 'stands for an upstream',
+};
+
+/** The lines that match, outside of the exceptions. */
+function linesWith(pattern: RegExp, exceptions: Exceptions): string[] {
+  const allowed = Object.keys(exceptions);
+  return sources
+    .filter(({ path }) => !allowed.some((one) => path === one || path.startsWith(one)))
+    .flatMap(({ path, lines }) =>
+      lines.flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}`] : [])),
+    );
+}
+
+describe('data of clients and upstreams', () => {
+  it('becomes JSON within the limits of json-text.ts alone', () => {
+    const parsing = /\bJSON\.parse\b|\.json\(\)|responseType: 'json'/u;
+    expect(linesWith(parsing, PARSERS)).to.deep.equal([]);
+  });
+
+  it('is unpacked only where there is a limit', () => {
+    const unpacking =
+      /^import (?:[^;]*(?:unzip|inflate|decompress|\*)[^;]* from 'node:zlib'|[^;]* from '\w*zstd\w*')/imu;
+    const users = sources.filter(({ lines }) => unpacking.test(lines.join('\n')));
+    const others = users.filter(({ path }) => DECOMPRESSORS[path] === undefined);
+    expect(others.map(({ path }) => path)).to.deep.equal([]);
+    expect(users.length).to.be.greaterThan(0);
+  });
+
+  it('is read byte by byte only where there is a limit', () => {
+    const reading =
+      /\b(?:for|while) \(.*\b(?:bytes|chunk|data|json|text)\b.*(?:\.length|indexOf\(|exec\()/u;
+    expect(linesWith(reading, SCANNERS)).to.deep.equal([]);
+  });
+});

@@ -1,3 +1,4 @@
+import { JsonTexts } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
 import type { Upstream } from '../../src/core/model.js';
 import { claudeModel, type ClaudeModel } from './models.js';
@@ -9,6 +10,7 @@ export interface EncodeContext {
   /** The features that are asked for by name; undefined where the wire takes none. */
   betas: Set<string> | undefined;
   ignored: Set<string>;
+  texts: JsonTexts;
 }
 
 /** From this version on the API refuses sampling parameters for all models. */
@@ -31,6 +33,7 @@ export function contextOf(
     },
     betas: betas && new Set(betas),
     ignored: new Set(),
+    texts: new JsonTexts(),
   };
 }
 

@@ -115,7 +115,7 @@ export function textOnly(blocks: readonly Block[], at: string): TextBlock[] {
 function assistantBlocks(message: ChatMessage, at: string, context: EncodeContext): Block[] {
   const blocks: Block[] = [
     ...textOnly(mediaBlocks(message.content, at, context), at),
-    ...(message.tool_calls ?? []).map(toolUseBlock),
+    ...(message.tool_calls ?? []).map((call) => toolUseBlock(call, context)),
   ];
   return [
     ...reasoningBlocks(message.reasoning_details),
@@ -131,8 +131,11 @@ function userBlocks(message: ChatMessage, at: string, context: EncodeContext): B
     : withCacheControl(blocks, message, context);
 }
 
-function toolUseBlock({ id, function: called }: ToolCallPart): ToolUseBlock {
-  const input = argumentsObject(called.arguments);
+function toolUseBlock(
+  { id, function: called }: ToolCallPart,
+  { texts }: EncodeContext,
+): ToolUseBlock {
+  const input = argumentsObject(called.arguments, texts);
   return { type: 'tool_use', id: toolUseId(id), name: called.name, input };
 }
 

@@ -1,5 +1,6 @@
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { Upstream } from '../../src/core/model.js';
+import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
@@ -197,12 +198,9 @@ class MessageStream {
 }
 
 function parse(data: string): Json {
-  try {
-    const payload: unknown = JSON.parse(data);
-    if (isRecord(payload)) return payload;
-  } catch {
-    throw broken('The upstream sent an event that is not JSON.');
-  }
+  const payload = parseJson(data);
+  if (payload === undefined) throw broken('The upstream sent an event that is not JSON.');
+  if (isRecord(payload)) return payload;
   throw broken('The upstream sent an event that is not a JSON object.');
 }
 

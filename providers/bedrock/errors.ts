@@ -1,5 +1,6 @@
 import type { Provider } from '../../src/core/provider.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
+import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 
@@ -33,11 +34,7 @@ export function exceptionError(name: string, payload: string, provider: Provider
 }
 
 function messageIn(payload: string): string {
-  try {
-    const body: unknown = JSON.parse(payload);
-    const message = isRecord(body) ? (body['message'] ?? body['Message']) : undefined;
-    return typeof message === 'string' ? message : '';
-  } catch {
-    return '';
-  }
+  const body = parseJson(payload);
+  const message = isRecord(body) ? (body['message'] ?? body['Message']) : undefined;
+  return typeof message === 'string' ? message : '';
 }

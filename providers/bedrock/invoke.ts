@@ -1,6 +1,7 @@
 import { claudeCodec } from '../anthropic/codec.js';
 import type { ChatCodec, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
+import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { broken, exceptionError } from './errors.js';
 import { exceptionIn, openFrames, refuseBroken } from './frames.js';
@@ -41,14 +42,10 @@ export const invoke: ChatCodec = {
 
 /** The event of the Messages API that a frame holds. */
 function chunkOf({ data }: ServerSentEvent): ServerSentEvent {
-  try {
-    const payload: unknown = JSON.parse(data);
-    const bytes = isRecord(payload) ? payload['bytes'] : undefined;
-    if (typeof bytes === 'string') {
-      return { event: undefined, data: Buffer.from(bytes, 'base64').toString('utf8') };
-    }
-  } catch {
-    // Told below.
+  const payload = parseJson(data);
+  const bytes = isRecord(payload) ? payload['bytes'] : undefined;
+  if (typeof bytes === 'string') {
+    return { event: undefined, data: Buffer.from(bytes, 'base64').toString('utf8') };
   }
   throw broken('The upstream sent a chunk without bytes.');
 }

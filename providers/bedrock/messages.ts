@@ -1,6 +1,7 @@
 import { argumentsObject } from '../../src/lib/tool-arguments.js';
 import { toolUseId } from '../anthropic/tool-use-id.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
+import { JsonTexts } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { DocumentNames, partBlocks, textBlocks, type Block } from './content.js';
 import { unsupported } from './errors.js';
@@ -23,6 +24,7 @@ interface MessageContext {
   /** Whether the request has tools: without them, blocks of calls and results are an error. */
   hasTools: boolean;
   names: DocumentNames;
+  texts: JsonTexts;
 }
 
 /** A conversation has to begin with the user. */
@@ -40,7 +42,8 @@ export function conversationOf(
   target: Target,
   hasTools: boolean,
 ): Conversation {
-  const context: MessageContext = { target, hasTools, names: new DocumentNames() };
+  const names = new DocumentNames();
+  const context: MessageContext = { target, hasTools, names, texts: new JsonTexts() };
   const system: Block[] = [];
   const turns: Turn[] = [];
   for (const [index, message] of messages.entries()) {
@@ -124,11 +127,11 @@ function contentBlocks(
 
 function callBlock(
   { id, function: called }: NonNullable<ChatMessage['tool_calls']>[number],
-  { hasTools }: MessageContext,
+  { hasTools, texts }: MessageContext,
 ): Block {
   const { name, arguments: args } = called;
   if (!hasTools) return { text: `I called the tool ${name} with ${args || '{}'}.` };
-  return { toolUse: { toolUseId: toolUseId(id), name, input: argumentsObject(args) } };
+  return { toolUse: { toolUseId: toolUseId(id), name, input: argumentsObject(args, texts) } };
 }
 
 function resultBlocks(

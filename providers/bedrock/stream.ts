@@ -2,6 +2,7 @@ import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/ch
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
 import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
+import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { clientCall, finishOf, usageOf } from './answer.js';
 import { broken, exceptionError } from './errors.js';
@@ -154,11 +155,7 @@ class ConverseStream {
 }
 
 function payloadOf({ data }: ServerSentEvent): Payload {
-  try {
-    const payload: unknown = data === '' ? {} : JSON.parse(data);
-    if (isRecord(payload)) return payload;
-  } catch {
-    // Told below.
-  }
+  const payload = data === '' ? {} : parseJson(data);
+  if (isRecord(payload)) return payload;
   throw broken('The upstream sent an event that is not a JSON object.');
 }

@@ -1,5 +1,6 @@
 import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
+import { JsonTexts } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
 import type { Fields } from '../gemini-wire.js';
 import { argumentsObject } from '../../src/lib/tool-arguments.js';
@@ -34,6 +35,7 @@ interface ConversationState {
   /** How many calls there were. */
   count: number;
   ignored: Set<string>;
+  texts: JsonTexts;
 }
 
 /**
@@ -45,7 +47,15 @@ export function conversationOf(
   model: string,
   ignored: Set<string>,
 ): Fields {
-  const state: ConversationState = { model, contents: [], calls: new Map(), count: 0, ignored };
+  const texts = new JsonTexts();
+  const state: ConversationState = {
+    model,
+    contents: [],
+    calls: new Map(),
+    count: 0,
+    ignored,
+    texts,
+  };
   const system: Fields[] = [];
   let results: { order: number; parts: Fields[] }[] = [];
   messages.forEach((message, i) => {
@@ -131,7 +141,7 @@ function callsOf(message: ChatMessage, state: ConversationState): Fields[] {
     const { name } = call.function;
     state.calls.set(id, { name, order: state.count });
     state.count += 1;
-    const args = argumentsObject(call.function.arguments);
+    const args = argumentsObject(call.function.arguments, state.texts);
     // Some clients name the call that a signature belongs to in its detail instead.
     const thoughtSignature = signatureOf(call.id) ?? details.find((one) => one.id === id)?.data;
     return {
@@ -150,7 +160,7 @@ function callsOf(message: ChatMessage, state: ConversationState): Fields[] {
 function resultOf(
   message: ChatMessage,
   place: Place,
-  { calls, count, model }: ConversationState,
+  { calls, count, model, texts }: ConversationState,
 ): { order: number; parts: Fields[] } {
   const id = plainId(message.tool_call_id ?? '');
   const known = calls.get(id);
@@ -162,7 +172,11 @@ function resultOf(
   const parts = partsOf(message.content, place);
   const shown = parts.filter((part) => !('text' in part));
   const text = parts.flatMap((part) => ('text' in part ? [part['text']] : [])).join('\n');
-  const functionResponse: Fields = { ...(id !== '' && { id }), name, response: objectOf(text) };
+  const functionResponse: Fields = {
+    ...(id !== '' && { id }),
+    name,
+    response: objectOf(text, texts),
+  };
   const order = known?.order ?? count;
   if (!isGemini3(model)) return { order, parts: [{ functionResponse }, ...shown] };
   if (shown.length > 0) functionResponse['parts'] = shown;
@@ -170,12 +184,7 @@ function resultOf(
 }
 
 /** A result is an object on this wire. Another text becomes the `output` of one. */
-function objectOf(text: string): Fields {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (isRecord(parsed)) return parsed;
-  } catch {
-    // It is sent as text.
-  }
-  return { output: text };
+function objectOf(text: string, texts: JsonTexts): Fields {
+  const parsed = texts.parse(text);
+  return isRecord(parsed) ? parsed : { output: text };
 }

@@ -1,5 +1,6 @@
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { Upstream } from '../../src/core/model.js';
+import { parseJson } from '../../src/lib/json-text.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { broken } from '../gemini-wire.js';
 import { endings, lastCalls, readEvent, type Choices } from './answer.js';
@@ -43,9 +44,7 @@ export function decodeStream(_: ChatCall, { provider }: Upstream): StreamDecoder
 }
 
 function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    throw broken('The upstream sent an event that is not JSON.');
-  }
+  const event = parseJson(data);
+  if (event === undefined) throw broken('The upstream sent an event that is not JSON.');
+  return event;
 }

@@ -1,3 +1,4 @@
+import { JsonTexts } from '../../src/lib/json-text.js';
 import { customInput } from '../../src/lib/tool-arguments.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
@@ -22,10 +23,12 @@ export function writeCustomTools(
   if (custom_tools.has(chosen ?? '')) {
     body['tool_choice'] = { type: 'custom', custom: { name: chosen } };
   }
+  const texts = new JsonTexts();
   body['messages'] = recordsIn(body['messages']).map((message) => {
     const { tool_calls: calls } = message;
     if (calls === undefined) return message;
-    return { ...message, tool_calls: recordsIn(calls).map((one) => sayCall(one, custom_tools)) };
+    const said = recordsIn(calls).map((one) => sayCall(one, custom_tools, texts));
+    return { ...message, tool_calls: said };
   });
 }
 
@@ -47,15 +50,12 @@ function sayTool(tool: Fields, custom_tools: CustomTools): Fields {
   return { ...rest, type: 'custom', custom };
 }
 
-function sayCall(call: Fields, custom_tools: CustomTools): Fields {
+function sayCall(call: Fields, custom_tools: CustomTools, texts: JsonTexts): Fields {
   const name = nameOf(call);
   if (name === undefined || !custom_tools.has(name)) return call;
   const { function: called, ...rest } = call;
-  return {
-    ...rest,
-    type: 'custom',
-    custom: { name, input: customInput(isRecord(called) ? String(called['arguments']) : '') },
-  };
+  const args = isRecord(called) ? String(called['arguments']) : '';
+  return { ...rest, type: 'custom', custom: { name, input: customInput(args, texts) } };
 }
 
 /** The custom tool of a call. Some servers add an empty one to a call of a function. */

@@ -1,6 +1,7 @@
 import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { recordsIn } from '../../src/lib/objects.js';
+import { JsonTexts } from '../../src/lib/json-text.js';
 import { customInput } from '../../src/lib/tool-arguments.js';
 import { plainId } from '../../src/lib/tool-id.js';
 import type { ChatCall, ReasoningDetail } from '../../src/modalities/chat/codec.js';
@@ -22,6 +23,7 @@ export function inputOf({ messages, custom_tools }: ChatCall, { provider }: Upst
     custom_names: new Set(custom_tools?.keys()),
     custom_calls: new Set(),
     format: reasoningFormat(provider),
+    texts: new JsonTexts(),
   };
   const input = messages.flatMap((message, at) => itemsOf(message, `messages[${at}]`, context));
   return { input, ignored: [...context.ignored] };
@@ -41,6 +43,7 @@ interface Context {
   /** The IDs of the calls of custom tools so far. */
   custom_calls: Set<string>;
   format: string;
+  texts: JsonTexts;
 }
 
 function itemsOf(message: ChatMessage, place: string, context: Context): object[] {
@@ -87,12 +90,12 @@ function stateOf(detail: Partial<ReasoningDetail>, { format }: Context): object[
 
 function callOf(
   { id, function: { name, arguments: args } }: NonNullable<ChatMessage['tool_calls']>[number],
-  { custom_names, custom_calls }: Context,
+  { custom_names, custom_calls, texts }: Context,
 ): object {
   const call_id = plainId(id);
   if (!custom_names.has(name)) return { type: 'function_call', call_id, name, arguments: args };
   custom_calls.add(call_id);
-  return { type: 'custom_tool_call', call_id, name, input: customInput(args) };
+  return { type: 'custom_tool_call', call_id, name, input: customInput(args, texts) };
 }
 
 function contentOf(

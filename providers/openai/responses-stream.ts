@@ -1,4 +1,5 @@
 import type { Provider } from '../../src/core/provider.js';
+import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
 import type {
   ChatDelta,
@@ -167,11 +168,7 @@ export class ResponseStream implements StreamDecoder {
 function parse(data: string): Fields {
   // The older wire ends with this line, and some servers of the newer one do too.
   if (data.trim() === '[DONE]') return {};
-  try {
-    const event: unknown = JSON.parse(data);
-    if (isRecord(event)) return event;
-  } catch {
-    // Told below.
-  }
+  const event = parseJson(data);
+  if (isRecord(event)) return event;
   throw broken('The upstream sent an event that is not a JSON object.');
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../src/lib/json-text.js';
 import { recordsIn } from '../../src/lib/objects.js';
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { Provider } from '../../src/core/provider.js';
@@ -109,11 +110,9 @@ function textAlone([delta, ...more]: readonly ChatDelta[]): string | undefined {
 }
 
 function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    throw broken('The upstream sent an event that is not JSON.');
-  }
+  const event = parseJson(data);
+  if (event === undefined) throw broken('The upstream sent an event that is not JSON.');
+  return event;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { fakeJson } from './fake-json.js';
 import { recordIn, type Fields } from './wire.js';
@@ -66,12 +67,7 @@ function objectAt(text: string, from: number): string | undefined {
   if (text[begin] !== '{') return undefined;
   const end = endOfObject(text, begin);
   const json = text.slice(begin, end);
-  try {
-    JSON.parse(json);
-    return json;
-  } catch {
-    return undefined;
-  }
+  return parseJson(json) === undefined ? undefined : json;
 }
 
 /** Behind the brace that closes the one at `begin`. */

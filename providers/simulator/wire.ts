@@ -1,3 +1,4 @@
+import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
 import type { WireAnswer, WireRequest } from '../../src/core/provider.js';
 
@@ -59,13 +60,9 @@ export async function* once(text: string, isCut = false): AsyncGenerator<Uint8Ar
 
 /** The JSON object in the body of a request; undefined if there is none. */
 export function parse(body: WireRequest['body']): Fields | undefined {
-  try {
-    const text = typeof body === 'string' ? body : Buffer.from(body ?? []).toString('utf8');
-    const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = typeof body === 'string' ? body : Buffer.from(body ?? []).toString('utf8');
+  const parsed = parseJson(text);
+  return isRecord(parsed) ? parsed : undefined;
 }
 
 /** A number in fields or settings; undefined if there is none. */

@@ -6,6 +6,7 @@ import type { Provider, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { gatewayConnection } from '../http/gateway-connection.js';
 import { compileOwnSchema, compileShippedSchema } from '../http/request-body.js';
+import { parseJson } from '../lib/json-text.js';
 import { MODALITIES } from '../modalities/index.js';
 import { formatOf, type Modality } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
@@ -229,9 +230,5 @@ function bodyOf(body: WireRequest['body'] | null, provider: Provider): unknown {
   if (body === undefined || body === null) return null;
   if (typeof body !== 'string') return `${body.byteLength} bytes`;
   const text = withoutSecrets(body, provider);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+  return parseJson(text) ?? text;
 }

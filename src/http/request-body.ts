@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError, OptionError } from '../core/errors.js';
-import { decode, LARGE_BYTES, countValues } from '../lib/json-text.js';
+import { decode, LARGE_BYTES, countValues, parseCounted } from '../lib/json-text.js';
 import { readLargeBody } from './large-body.js';
 import type { RequestMemory } from './memory-budget.js';
 import { readFileSync, statSync } from 'node:fs';
@@ -75,11 +75,9 @@ function checkEncoding(req: IncomingMessage, wanted: string): void {
 }
 
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new GatewayError('invalid_request', 'The body is not valid JSON.');
-  }
+  const body = parseCounted(text);
+  if (body !== undefined) return body;
+  throw new GatewayError('invalid_request', 'The body is not valid JSON.');
 }
 
 /**

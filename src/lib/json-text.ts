@@ -12,6 +12,67 @@ const NEAR_BYTES = 32;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
+/**
+ * The most values of one JSON text of an upstream: parsing more would block other requests. An
+ * answer with the log probabilities of all its tokens has fewer.
+ */
+export const ANSWER_VALUES = 500_000;
+/** The most values of all JSON texts within one request or answer, such as tools' arguments. */
+const INNER_VALUES = 100_000;
+/** A shorter text cannot be nested so deep that writing it again overflows the stack. */
+export const SHALLOW_BYTES = 2_000;
+
+/**
+ * Parses JSON that an upstream wrote. Undefined if the text is not JSON, is nested too deep, or has
+ * more than `ANSWER_VALUES`.
+ */
+export function parseJson(text: string): unknown {
+  if (text.length > SHALLOW_BYTES && isStructure(text)) {
+    if ('over' in countValues(Buffer.from(text), ANSWER_VALUES)) return undefined;
+  }
+  return parseCounted(text);
+}
+
+/**
+ * Parses the JSON that stands in strings of one request or answer. All of them together have a
+ * limit of values, as many short ones cost as much as a long one.
+ */
+export class JsonTexts {
+  #left = INNER_VALUES;
+  #isOver = false;
+
+  /** Whether a text was not parsed as it is nested too deep or has too many values. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Undefined if the text is not JSON, is nested too deep, or has more values than are left. */
+  parse(text: string): unknown {
+    if (isStructure(text)) {
+      const counted = countValues(Buffer.from(text), this.#left);
+      this.#isOver ||= 'over' in counted;
+      if ('over' in counted) return undefined;
+      this.#left -= counted.values;
+    }
+    return parseCounted(text);
+  }
+}
+
+/** Parses a text whose values were counted. Undefined if it is not JSON. */
+export function parseCounted(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a text can be an object or a list. Any other JSON is one value. */
+function isStructure(text: string): boolean {
+  const start = text.trimStart()[0];
+  return start === '{' || start === '[';
+}
+
 /** The number of values of a text, counted by its punctuation, or the limit that it exceeds. */
 export type ValueCount = { values: number } | { over: 'values' | 'depth' };
 

@@ -1,4 +1,6 @@
+import { JsonTexts, parseJson } from '../lib/json-text.js';
 import { isRecord } from '../lib/objects.js';
+import { GatewayError } from '../core/errors.js';
 import { isMediaUrl } from '../lib/media-url.js';
 import { NESTING, tooDeep } from './nesting.js';
 
@@ -67,6 +69,8 @@ export function walkTexts(body: object, shape: TextShape, visit: Visit): void {
 }
 
 class TextWalk {
+  readonly #texts = new JsonTexts();
+
   constructor(private readonly visit: Visit) {}
 
   /** Returns the replacement of a value; objects and lists are changed in place. */
@@ -142,13 +146,17 @@ class TextWalk {
 
   /** Rewrites only the strings that changed, so that numbers keep all their digits. */
   #json(json: string, field: string): string {
-    if (!isJson(json)) return this.#text(json, field);
+    if (this.#texts.parse(json) === undefined) {
+      // Escapes could hide a word in it from the visitor.
+      if (this.#texts.isOver) throw unsearchable(topOf(field));
+      return this.#text(json, field);
+    }
     let written = '';
     let from = 0;
     for (let at = json.indexOf('"'); at >= 0; at = json.indexOf('"', from)) {
       const end = endOfString(json, at);
       const literal = json.slice(at, end);
-      const text = JSON.parse(literal) as string;
+      const text = String(parseJson(literal));
       const replaced = this.#text(text, field);
       written += this.#numbers(json.slice(from, at), field);
       written += replaced === text ? literal : JSON.stringify(replaced);
@@ -180,15 +188,6 @@ function isFileAddress(value: unknown): boolean {
   return typeof value === 'string' && ADDRESS.test(value);
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** The index after the closing quote of the JSON string that begins at `start`. */
 function endOfString(json: string, start: number): number {
   for (let quote = json.indexOf('"', start + 1); ; quote = json.indexOf('"', quote + 1)) {
@@ -206,6 +205,11 @@ function unused(name: string, record: object): string {
   let free = name;
   for (let n = 2; Object.hasOwn(record, free); n += 1) free = `${name} ${n}`;
   return free;
+}
+
+function unsearchable(param: string): GatewayError {
+  const message = `${param} has a JSON text that is too large or nested too deep to be searched.`;
+  return new GatewayError('invalid_request', message, { param });
 }
 
 /** The first name of a path: the whole path of a deep field would be as long as it is deep. */

@@ -1,3 +1,4 @@
+import { parseJson } from '../lib/json-text.js';
 import { isRecord } from '../lib/objects.js';
 import type { ErrorWords, ErrorReader } from '../core/upstream-error.js';
 
@@ -10,11 +11,9 @@ const MAX_CODES = 6;
 
 /** Reads the text of an error body. A text that is not JSON is its own message. */
 export function readErrorText(text: string): ErrorWords {
-  try {
-    return readErrorBody(JSON.parse(text));
-  } catch {
-    return { ...words({}, ''), message: text.trim().slice(0, UNPARSED_CHARACTERS) };
-  }
+  const body = parseJson(text);
+  if (body !== undefined) return readErrorBody(body);
+  return { ...words({}, ''), message: text.trim().slice(0, UNPARSED_CHARACTERS) };
 }
 
 /**
@@ -44,15 +43,12 @@ export function applyErrorReader(
   headers: Readonly<Record<string, string>> = {},
 ): ReturnType<ErrorReader> {
   if (!reader) return plain;
-  return reader(typeof body === 'string' ? parsed(body) : body, status, plain, headers);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return reader(
+    typeof body === 'string' ? (parseJson(body) ?? body) : body,
+    status,
+    plain,
+    headers,
+  );
 }
 
 function words(error: Record<string, unknown>, message: string): ErrorWords {

@@ -1,4 +1,5 @@
 import { createParser, type EventSourceParser, type ParseError } from 'eventsource-parser';
+import { parseJson } from '../lib/json-text.js';
 import { isRecord } from '../lib/objects.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { AnswerBody } from './answer-body.js';
@@ -96,13 +97,9 @@ export class EventReader {
 }
 
 function bareError(text: string): string | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
-    return isRecord(first) && first['error'] ? text : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(text);
+  const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+  return isRecord(first) && first['error'] ? text : undefined;
 }
 
 function tooLarge(noun: string, limit_bytes: number): UpstreamError {

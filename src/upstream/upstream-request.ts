@@ -5,7 +5,14 @@ import { type AnswerMemory, AnswerBody, AnswerTooLarge } from './answer-body.js'
 import { classifyError } from './classify-error.js';
 import { ERROR_BYTES } from './error-body.js';
 import type { Network } from './network-types.js';
-import { decode, LARGE_BYTES, countValues } from '../lib/json-text.js';
+import {
+  ANSWER_VALUES,
+  countValues,
+  decode,
+  LARGE_BYTES,
+  parseCounted,
+  SHALLOW_BYTES,
+} from '../lib/json-text.js';
 
 /** The client of a call. Its signal ends the call, and its memory budget limits the answer. */
 export interface CallScope {
@@ -56,15 +63,14 @@ export async function errorOf(
   return classifyError(status, headers, await readError(answer), provider, sent);
 }
 
-/**
- * Parsing more values would block other requests. An answer with the log probabilities of all its
- * tokens has fewer.
- */
-const MAX_VALUES = 500_000;
-
 export function isOk(status: number): boolean {
   return status >= 200 && status <= 299;
 }
+
+const TOO_COMPLEX = {
+  values: "The upstream's answer has too many JSON values.",
+  depth: "The upstream's answer is nested too deep.",
+};
 
 /**
  * Reads the whole body as JSON, within a limit. Throws `UpstreamError` (broken) for a body that is
@@ -77,16 +83,15 @@ export async function readJson(
   memory?: AnswerMemory,
 ): Promise<unknown> {
   const bytes = await readBytes(answer, limit_bytes, memory);
-  if (bytes.length > LARGE_BYTES && 'over' in countValues(bytes, MAX_VALUES)) {
-    throw new UpstreamError('broken', "The upstream's answer has too many JSON values.");
+  if (bytes.length > SHALLOW_BYTES) {
+    const counted = countValues(bytes, ANSWER_VALUES);
+    if ('over' in counted) throw new UpstreamError('broken', TOO_COMPLEX[counted.over]);
   }
   const text = bytes.length > LARGE_BYTES ? await decode(bytes) : bytes.toString('utf8');
-  try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-  } catch {
-    const fault = text.trim() === '' ? 'empty' : 'not JSON';
-    throw new UpstreamError('broken', `The upstream's answer is ${fault}.`);
-  }
+  const body = parseCounted(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  if (body !== undefined) return body;
+  const fault = text.trim() === '' ? 'empty' : 'not JSON';
+  throw new UpstreamError('broken', `The upstream's answer is ${fault}.`);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.js';
+import { parseJson } from '../../lib/json-text.js';
 
 const CHARACTERS = 1_000;
 
@@ -9,18 +10,11 @@ export function writeCursor(place: string | number | readonly (string | number)[
 
 /** Reads a cursor. Throws `GatewayError` (400) for text that `writeCursor` has not made. */
 export function readCursor<T>(text: string, isPlace: (place: unknown) => place is T): T {
-  const place = text.length <= CHARACTERS ? parse(text) : undefined;
+  const isShort = text.length <= CHARACTERS;
+  const place = isShort ? parseJson(Buffer.from(text, 'base64url').toString('utf8')) : undefined;
   if (isPlace(place)) return place;
   const message = 'cursor must be the next_cursor of the page before.';
   throw new GatewayError('invalid_request', message, { param: 'cursor' });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 /** A number in the store: a time, or the ID of an entry. */

@@ -4,6 +4,7 @@ import { AnswerTooLarge } from '../../upstream/answer-body.js';
 import type { PollAnswer, PollClient } from '../../upstream/poll-client.js';
 import { classifyError } from '../../upstream/classify-error.js';
 import { wireOf } from './submit-jobs.js';
+import { parseJson } from '../../lib/json-text.js';
 import type { JsonObject } from '../../core/json.js';
 import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -65,12 +66,10 @@ export function isTransient(status: number): boolean {
 }
 
 function bodyOf({ status, text }: PollAnswer): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    if (status > 299) return text;
-    throw new UpstreamError('broken', "The upstream's answer is not JSON.");
-  }
+  const body = parseJson(text);
+  if (body !== undefined) return body;
+  if (status > 299) return text;
+  throw new UpstreamError('broken', "The upstream's answer is not JSON.");
 }
 
 function answerOf(job: TaskJob, progress: VideoProgress): JobAnswer {

@@ -1,3 +1,5 @@
+import { parseJson } from '../../../lib/json-text.js';
+
 /** The parameters of the function that stands for a custom tool at the upstream. */
 export const CUSTOM_PARAMETERS = {
   type: 'object',
@@ -43,15 +45,14 @@ export class CustomInput {
   #read(): string {
     const text = this.#escaped();
     this.#waiting = this.#waiting.slice(text.length);
-    try {
-      const decoded: unknown = JSON.parse(`"${text}"`);
-      this.#sent += String(decoded);
-      return String(decoded);
-    } catch {
-      // The arguments are not JSON: the input is known only when they are complete.
-      this.#state = 'behind';
-      return '';
+    const decoded = parseJson(`"${text}"`);
+    if (typeof decoded === 'string') {
+      this.#sent += decoded;
+      return decoded;
     }
+    // The arguments are not JSON: the input is known only when they are complete.
+    this.#state = 'behind';
+    return '';
   }
 
   /** The characters and whole escapes up to the quote that ends the input. */

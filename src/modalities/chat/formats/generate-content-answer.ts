@@ -1,3 +1,4 @@
+import { JsonTexts } from '../../../lib/json-text.js';
 import { argumentsObject } from '../../../lib/tool-arguments.js';
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
@@ -50,7 +51,8 @@ function partsOf(
   { hides_thoughts, unwraps_value }: Pick<ChatWork, 'hides_thoughts' | 'unwraps_value'>,
 ): object[] {
   const { content, reasoning_content, reasoning_details = [], tool_calls = [] } = choice;
-  const calls = tool_calls.map(callPart);
+  const texts = new JsonTexts();
+  const calls = tool_calls.map((call) => callPart(call, texts));
   return [
     ...(!hides_thoughts && reasoning_content ? [{ text: reasoning_content, thought: true }] : []),
     ...(content ? [{ text: unwraps_value ? enumValue(content) : content }] : []),
@@ -73,9 +75,12 @@ export function withState(calls: readonly object[], state: readonly ReasoningDet
 }
 
 /** A tool call, with the signature that its ID contains. */
-export function callPart({ id, function: { name, arguments: args } }: ToolCall): object {
+export function callPart(
+  { id, function: { name, arguments: args } }: ToolCall,
+  texts?: JsonTexts,
+): object {
   const thoughtSignature = signatureOf(id);
-  const functionCall = { id: plainId(id), name, args: argumentsObject(args) };
+  const functionCall = { id: plainId(id), name, args: argumentsObject(args, texts) };
   return { functionCall, ...(thoughtSignature !== undefined && { thoughtSignature }) };
 }
 

@@ -10,6 +10,7 @@ import type {
 } from '../../../schema-types/generate-content.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
+import { JsonTexts } from '../../../lib/json-text.js';
 import { signedId } from '../../../lib/tool-id.js';
 import type { ClientNames } from '../client-names.js';
 import type { ReasoningDetail } from '../codec.js';
@@ -79,6 +80,7 @@ function joined(contents: readonly GeminiContent[]): Turn[] {
  */
 class ContentReader {
   #made = 0;
+  readonly #texts = new JsonTexts();
   readonly #waiting: { id: string; plain: string; name: string }[] = [];
 
   constructor(private readonly reading: ContentReading) {}
@@ -97,7 +99,7 @@ class ContentReader {
       parts.filter(({ thought }) => thought),
       '',
     );
-    const details = parts.flatMap(detailOf);
+    const details = parts.flatMap((part) => detailOf(part, this.#texts));
     return [
       {
         role: 'assistant',
@@ -117,7 +119,7 @@ class ContentReader {
     const plain = functionCall.id || `call_${this.#made}`;
     const signature =
       thoughtSignature === NO_SIGNATURE ? '' : toStandardBase64(thoughtSignature ?? '');
-    const isOwn = signature !== '' && stateIn(signature).length === 0;
+    const isOwn = signature !== '' && stateIn(signature, this.#texts).length === 0;
     const id = isOwn ? signedId(plain, signature) : plain;
     this.#waiting.push({ id, plain, name });
     return [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }];
@@ -167,10 +169,13 @@ function isVisible({ thought }: GeminiPart): boolean {
   return thought !== true;
 }
 
-function detailOf({ thoughtSignature, functionCall }: GeminiPart): ReasoningDetail[] {
+function detailOf(
+  { thoughtSignature, functionCall }: GeminiPart,
+  texts: JsonTexts,
+): ReasoningDetail[] {
   if (!thoughtSignature) return [];
   const data = toStandardBase64(thoughtSignature);
-  const state = stateIn(data);
+  const state = stateIn(data, texts);
   if (state.length > 0 || functionCall) return state;
   return [{ type: 'reasoning.encrypted', data, format: GEMINI_FORMAT }];
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../lib/json-text.js';
 import { isRecord } from '../../../lib/objects.js';
 
 /** The type of an answer that is one of the values of a schema, as a text without quotes. */
@@ -12,11 +13,7 @@ export function enumSchema(schema: object): object {
 
 /** The value in an answer; all of the answer if it is no such object. */
 export function enumValue(text: string): string {
-  try {
-    const answer: unknown = JSON.parse(text);
-    const value = isRecord(answer) ? answer[FIELD] : undefined;
-    return typeof value === 'string' ? value : text;
-  } catch {
-    return text;
-  }
+  const answer = parseJson(text);
+  const value = isRecord(answer) ? answer[FIELD] : undefined;
+  return typeof value === 'string' ? value : text;
 }

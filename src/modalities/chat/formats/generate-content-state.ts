@@ -1,3 +1,4 @@
+import type { JsonTexts } from '../../../lib/json-text.js';
 import type { ReasoningDetail } from '../codec.js';
 import { isSealed, joinDetails, sealed, unsealed } from './sealed-reasoning.js';
 
@@ -23,7 +24,7 @@ export function sealedSignature(details: readonly ReasoningDetail[]): string {
 }
 
 /** The state of another upstream in a signature; empty for a signature of Gemini's own. */
-export function stateIn(signature: string): ReasoningDetail[] {
+export function stateIn(signature: string, texts?: JsonTexts): ReasoningDetail[] {
   const text = Buffer.from(signature, 'base64').toString('utf8');
-  return isSealed(text) ? unsealed(text) : [];
+  return isSealed(text) ? unsealed(text, texts) : [];
 }

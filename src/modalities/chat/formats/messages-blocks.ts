@@ -1,4 +1,5 @@
 import { allText, textOfBlock } from '../../../lib/block-text.js';
+import type { JsonTexts } from '../../../lib/json-text.js';
 import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
@@ -26,6 +27,7 @@ export interface Reader {
   model: Model;
   ignored: Set<string>;
   names: ClientNames;
+  texts: JsonTexts;
   /** Set if a part that the model cannot see was replaced by a text. */
   hides?: boolean;
 }
@@ -96,7 +98,7 @@ function noteOthers(
 
 function assistantOf(blocks: readonly MessagesBlock[], reader: Reader): ChatMessage {
   noteOthers('assistant', blocks, reader);
-  const reasoning_details = blocks.flatMap(reasoningOf);
+  const reasoning_details = blocks.flatMap((block) => reasoningOf(block, reader));
   const uses = blocks.filter(({ type }) => type === 'tool_use');
   const content = contentOf(blocks.filter(({ type }) => type === 'text'));
   const mark = uses.findLast(({ cache_control }) => cache_control)?.cache_control;
@@ -109,14 +111,14 @@ function assistantOf(blocks: readonly MessagesBlock[], reader: Reader): ChatMess
   };
 }
 
-function reasoningOf(block: MessagesBlock): ReasoningDetail[] {
+function reasoningOf(block: MessagesBlock, { texts }: Reader): ReasoningDetail[] {
   const { type, thinking, signature = '', data } = block;
   if (type === 'redacted_thinking' && data !== undefined) {
-    const own = unsealed(data);
+    const own = unsealed(data, texts);
     return own.length > 0 ? own : [{ type: 'reasoning.encrypted', data, format: CLAUDE_FORMAT }];
   }
   if (type !== 'thinking' || thinking === undefined) return [];
-  const [own] = unsealed(signature);
+  const [own] = unsealed(signature, texts);
   if (own) return [{ ...own, text: thinking }];
   const signed = signature === '' ? {} : { signature };
   return [{ type: 'reasoning.text', text: thinking, ...signed, format: CLAUDE_FORMAT }];

@@ -1,3 +1,4 @@
+import { JsonTexts } from '../../../lib/json-text.js';
 import type {
   ChatCompletionBody,
   ChatMessage,
@@ -86,7 +87,7 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
   const { system, messages, stop_sequences, tools, metadata, output_config } = body;
   const ignored = new Set<string>();
   const names = new ClientNames(wordsFor(body));
-  const reader: Reader = { model, ignored, names };
+  const reader: Reader = { model, ignored, names, texts: new JsonTexts() };
   const same: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
     if (value === null || TRANSLATED.has(name)) continue;

@@ -1,3 +1,4 @@
+import { JsonTexts } from '../../../lib/json-text.js';
 import { argumentsObject } from '../../../lib/tool-arguments.js';
 import { ERRORS, GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
@@ -103,6 +104,7 @@ function message(head: AnswerHead, reply: ChatReply, usage: TokenUsage): object 
 }
 
 function blocksOf({ content, reasoning_content, reasoning_details, tool_calls }: ChatChoice) {
+  const texts = new JsonTexts();
   return [
     ...thinkingOf(reasoning_details ?? [], reasoning_content),
     ...(content ? [{ type: 'text', text: content }] : []),
@@ -110,7 +112,7 @@ function blocksOf({ content, reasoning_content, reasoning_details, tool_calls }:
       type: 'tool_use',
       id,
       name,
-      input: argumentsObject(args),
+      input: argumentsObject(args, texts),
     })),
   ];
 }

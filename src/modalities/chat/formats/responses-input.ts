@@ -7,6 +7,7 @@ import type {
   ToolCallPart,
 } from '../../../schema-types/chat-completion.js';
 import type { ResponsesItem, ResponsesPart } from '../../../schema-types/responses.js';
+import { JsonTexts } from '../../../lib/json-text.js';
 import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import type { ClientNames } from '../client-names.js';
 import { isSealed, unsealed } from './sealed-reasoning.js';
@@ -50,6 +51,7 @@ const BRINGS_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_sea
 export class Conversation {
   readonly ignored = new Set<string>();
   readonly #messages: ChatMessage[] = [];
+  readonly #texts = new JsonTexts();
   #place = 'input';
   #open: ChatMessage | undefined;
   /** Images and files of tool results, which follow as a user message. */
@@ -155,7 +157,7 @@ export class Conversation {
   }
 
   #reason({ encrypted_content, content, summary }: ResponsesItem): void {
-    const details = encrypted_content ? unsealed(encrypted_content) : [];
+    const details = encrypted_content ? unsealed(encrypted_content, this.#texts) : [];
     if (encrypted_content && !isSealed(encrypted_content))
       this.ignored.add('input[].encrypted_content');
     const text = textOf(content) || textOf(summary);

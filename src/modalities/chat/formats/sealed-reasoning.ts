@@ -1,3 +1,4 @@
+import { JsonTexts } from '../../../lib/json-text.js';
 import { isRecord } from '../../../lib/objects.js';
 import type { ReasoningDetail } from '../codec.js';
 
@@ -15,15 +16,11 @@ export function isSealed(text: string): boolean {
 }
 
 /** The state in a sealed text; empty for a text that the gateway did not seal. */
-export function unsealed(text: string): ReasoningDetail[] {
+export function unsealed(text: string, texts = new JsonTexts()): ReasoningDetail[] {
   if (!isSealed(text)) return [];
-  try {
-    const json = Buffer.from(text.slice(SEAL.length), 'base64url').toString('utf8');
-    const details: unknown = JSON.parse(json);
-    return Array.isArray(details) ? details.filter(isDetail) : [];
-  } catch {
-    return [];
-  }
+  const json = Buffer.from(text.slice(SEAL.length), 'base64url').toString('utf8');
+  const details = texts.parse(json);
+  return Array.isArray(details) ? details.filter(isDetail) : [];
 }
 
 /** Joins consecutive pieces of one detail: a stream delivers the detail in pieces of one index. */
