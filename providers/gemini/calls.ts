@@ -1,7 +1,7 @@
 import type { ToolCallFragment } from '../../src/modalities/chat/codec.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { listIn, type Fields } from '../gemini-wire.js';
-import { signedId } from '../../src/lib/tool-id.js';
+import { newCallId, signedId } from '../../src/lib/tool-id.js';
 import { addPartialArgs } from './partial-args.js';
 
 /** The function calls of one choice. */
@@ -32,7 +32,7 @@ export function readCall(
     return willContinue === true ? [] : closeCall(calls);
   }
   const completed = closeCall(calls);
-  const own = typeof id === 'string' && id !== '' ? id : newId();
+  const own = typeof id === 'string' && id !== '' ? id : newCallId();
   const fragment: ToolCallFragment = {
     index: calls.count,
     id: typeof signature === 'string' && signature !== '' ? signedId(own, signature) : own,
@@ -54,8 +54,4 @@ export function closeCall(calls: Calls): ToolCallFragment[] {
   calls.open = undefined;
   const { name = '' } = fragment.function;
   return [{ ...fragment, function: { name, arguments: JSON.stringify(args) } }];
-}
-
-function newId(): string {
-  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
 }

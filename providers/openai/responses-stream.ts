@@ -19,6 +19,8 @@ interface OpenItem {
   kind: 'message' | 'reasoning' | 'function' | 'custom' | 'other';
   /** The index of a call among the calls. */
   call: number;
+  /** Whether the ID and the name of a call have come. */
+  is_named: boolean;
   /** Whether any text of the item has come. */
   has_text: boolean;
   /** The part of a summary that was written last. */
@@ -35,8 +37,8 @@ const KINDS: ReadonlyMap<unknown, OpenItem['kind']> = new Map<unknown, OpenItem[
 
 /** Decodes the events of one streamed answer of the Responses API. */
 export class ResponseStream implements StreamDecoder {
-  /** By the index in the output. */
-  readonly #items = new Map<number, OpenItem>();
+  /** By the index in the output, or by the ID where a server counts none. */
+  readonly #items = new Map<number | string, OpenItem>();
   #calls = 0;
   #has_begun = false;
   /** Whether there was text, or reasoning, from which the next one must be parted. */
@@ -69,18 +71,22 @@ export class ResponseStream implements StreamDecoder {
       return true;
     }
     if (type === 'response.failed') this.#fail(isRecord(response) ? response : {});
-    const index = isIndex(event['output_index']) ? event['output_index'] : 0;
     const whole = isRecord(event['item']) ? event['item'] : {};
+    const index = isIndex(event['output_index'])
+      ? event['output_index']
+      : textOf(event['item_id']) || textOf(whole['id']);
     if (type === 'response.output_item.added') this.#open(whole, index);
     else if (type === 'response.output_item.done') this.#done(whole, index);
     else this.#add(event, this.#items.get(index));
     return false;
   }
 
-  #open({ type, name, call_id }: Fields, index: number): OpenItem {
+  #open({ type, name, call_id }: Fields, index: number | string): OpenItem {
     const kind = KINDS.get(type) ?? 'other';
     const call = this.#calls;
-    const item: OpenItem = { kind, call, has_text: false, part: undefined, is_done: false };
+    const is_named = textOf(name) !== '' && textOf(call_id) !== '';
+    const none = { has_text: false, part: undefined, is_done: false };
+    const item: OpenItem = { kind, call, is_named, ...none };
     this.#items.set(index, item);
     if (kind !== 'function' && kind !== 'custom') return item;
     this.#calls += 1;
@@ -104,15 +110,20 @@ export class ResponseStream implements StreamDecoder {
   }
 
   /** Adds the parts of an item that did not come as deltas. */
-  #done(whole: Fields, index: number): void {
+  #done(whole: Fields, index: number | string): void {
     const item = this.#items.get(index) ?? this.#open(whole, index);
     if (item.is_done) return;
     item.is_done = true;
-    const details = stateIn(whole, index, this.provider);
+    const details = stateIn(whole, isIndex(index) ? index : this.#items.size, this.provider);
     if (details.length > 0) this.#deltas.push({ index: 0, reasoning_details: details });
     const { text, is_refusal } = messageIn(whole);
     if (item.kind === 'message' && !item.has_text && text) this.#speak(item, text, is_refusal);
-    const args = callIn(whole)?.function.arguments ?? '';
+    const called = callIn(whole);
+    if (called && !item.is_named) {
+      const { id, function: named } = called;
+      this.#push({ index: item.call, id, function: { name: named.name } });
+    }
+    const args = called?.function.arguments ?? '';
     if (item.kind === 'function' && !item.has_text) this.#argue(item, args);
     // The input's end is the end of its arguments.
     if (item.kind === 'custom') this.#argue(item, item.has_text ? END : args.slice(BEGIN.length));

@@ -16,13 +16,13 @@ import {
   type Think,
 } from './answer.js';
 import { signatureDetail, detailsIn } from './messages.js';
-import { endsOf, fragmentsIn, type OpenCall } from './tools.js';
+import { OpenCalls } from './tools.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
 
 /** One choice of a stream, from its first delta on. */
 interface Choice {
-  calls: OpenCall[];
+  calls: OpenCalls;
   think: Think | undefined;
   finish: string | undefined;
   hasSpoken: boolean;
@@ -141,7 +141,7 @@ function readChoice(
 
 function newChoice(reads_tags: boolean): Choice {
   const think = reads_tags ? newThink() : undefined;
-  return { calls: [], think, finish: undefined, hasSpoken: false };
+  return { calls: new OpenCalls(), think, finish: undefined, hasSpoken: false };
 }
 
 function readDelta(raw: Record<string, unknown>, choice: Choice): ChatDelta {
@@ -151,7 +151,7 @@ function readDelta(raw: Record<string, unknown>, choice: Choice): ChatDelta {
     reply.content = split.content;
     reply.reasoning += split.reasoning;
   }
-  const tool_calls = raw['tool_calls'] ? fragmentsIn(raw['tool_calls'], choice.calls) : [];
+  const tool_calls = raw['tool_calls'] ? choice.calls.fragmentsIn(raw['tool_calls']) : [];
   const delta: ChatDelta = {};
   if (reply.content) delta.content = reply.content;
   if (reply.content && reply.is_refusal) delta.is_refusal = true;
@@ -170,7 +170,7 @@ function closing(choices: Choices, isDone: boolean): ChatDelta[] {
     const hasSpoken = choice.hasSpoken || Boolean(held?.content);
     const finish = choice.finish ?? (isDone && hasSpoken ? 'stop' : undefined);
     if (finish === undefined) throw broken("The upstream's stream broke off.");
-    const ends = endsOf(choice.calls);
+    const ends = choice.calls.ends();
     return {
       index,
       ...(ends.length > 0 && { tool_calls: ends }),

@@ -1,6 +1,6 @@
 import type { ToolCall, ToolCallFragment } from '../../src/modalities/chat/codec.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
-import { signedId } from '../../src/lib/tool-id.js';
+import { newCallId, signedId } from '../../src/lib/tool-id.js';
 import { isIndex } from './answer.js';
 import { BEGIN, customIn, END, functionOf, pieceOf } from './custom-tools.js';
 import { signatureIn } from './messages.js';
@@ -16,67 +16,76 @@ export function toolCallsIn(value: unknown): ToolCall[] {
   });
 }
 
-/** One call of a stream: its keys so far, and whether it has its name yet. */
-export interface OpenCall {
-  upstream_index: number | undefined;
-  id: string;
-  isNamed: boolean;
+/** One call of a stream, as far as its fragments have arrived. */
+interface OpenCall {
+  index: number;
+  /** The last piece of its name. */
+  name: string;
+  /** It has an ID. */
+  is_identified: boolean;
   /** It is of a custom tool, and its arguments are open. */
   isCustom: boolean;
 }
 
-/**
- * The fragments of one delta, with indexes from 0 in the order of their first appearance. A missing
- * ID or type is added; a name is sent once.
- */
-export function fragmentsIn(value: unknown, calls: OpenCall[]): ToolCallFragment[] {
-  return recordsIn(value).map((fragment) => {
+/** The tool calls of one streamed choice. */
+export class OpenCalls {
+  readonly #calls: OpenCall[] = [];
+  readonly #by_id = new Map<string, OpenCall>();
+  readonly #by_index = new Map<number, OpenCall>();
+
+  /** The fragments of one delta, with indexes from 0 in the order of their first appearance. */
+  fragmentsIn(value: unknown): ToolCallFragment[] {
+    return recordsIn(value).map((fragment) => this.#read(fragment));
+  }
+
+  /** The ends of the arguments that are still open. */
+  ends(): ToolCallFragment[] {
+    return this.#calls
+      .filter(({ isCustom }) => isCustom)
+      .map(({ index }) => ({ index, function: { arguments: END } }));
+  }
+
+  #read(fragment: Record<string, unknown>): ToolCallFragment {
     const { name, args } = functionIn(fragment);
     const id = idIn(fragment);
-    const known = findCall(calls, fragment['index'], id, name);
-    const isCustom = known ? known.isCustom : customIn(fragment) !== undefined;
-    const call = known ?? { upstream_index: undefined, id, isNamed: false, isCustom };
-    if (!known) {
-      if (isIndex(fragment['index'])) call.upstream_index = fragment['index'];
-      calls.push(call);
-    }
-    const isNameNew = name !== '' && !call.isNamed;
-    call.isNamed ||= isNameNew;
+    const known = this.#find(fragment['index'], id, name);
+    const call = known ?? this.#open(customIn(fragment) !== undefined);
+    if (isIndex(fragment['index']) && !known) this.#by_index.set(fragment['index'], call);
+    const isNameNew = name !== '' && name !== call.name;
+    if (isNameNew) call.name = name;
+    const isIdNew = !call.is_identified && (id !== '' || signatureIn(fragment) !== undefined);
+    call.is_identified ||= isIdNew;
+    if (isIdNew && id !== '') this.#by_id.set(id, call);
     return {
-      index: calls.indexOf(call),
-      ...(!known && { id: outerId(fragment), type: 'function' }),
+      index: call.index,
+      ...(isIdNew && { id: outerId(fragment) }),
+      ...(!known && { type: 'function' as const }),
       function: {
         ...(isNameNew && { name }),
-        arguments: isCustom && !known ? BEGIN + args : args,
+        arguments: call.isCustom && !known ? BEGIN + args : args,
       },
     };
-  });
-}
-
-/** The ends of the arguments that are still open. */
-export function endsOf(calls: readonly OpenCall[]): ToolCallFragment[] {
-  return calls.flatMap(({ isCustom }, index) =>
-    isCustom ? [{ index, function: { arguments: END } }] : [],
-  );
-}
-
-/** The call that a fragment continues; undefined if it begins a new one. */
-function findCall(
-  calls: readonly OpenCall[],
-  index: unknown,
-  id: string,
-  name: string,
-): OpenCall | undefined {
-  const byId = id === '' ? undefined : calls.findLast((call) => call.id === id);
-  if (byId) return byId;
-  if (isIndex(index)) {
-    const byIndex = calls.findLast((call) => call.upstream_index === index);
-    // Some servers number every call 0: another id that comes with a name is another call.
-    return byIndex?.isNamed && id !== '' && name !== '' ? undefined : byIndex;
   }
-  // Without either, a fragment with a name begins a call, and any other continues the last one.
-  const last = calls.at(-1);
-  return id !== '' || (name !== '' && last?.isNamed) ? undefined : last;
+
+  #open(isCustom: boolean): OpenCall {
+    const call = { index: this.#calls.length, name: '', is_identified: false, isCustom };
+    this.#calls.push(call);
+    return call;
+  }
+
+  /** The call that a fragment continues; undefined if it begins a new one. */
+  #find(index: unknown, id: string, name: string): OpenCall | undefined {
+    const byId = id === '' ? undefined : this.#by_id.get(id);
+    if (byId) return byId;
+    if (isIndex(index)) {
+      const byIndex = this.#by_index.get(index);
+      // Some servers number every call 0: another id that comes with a name is another call.
+      return byIndex?.name && id !== '' && name !== '' ? undefined : byIndex;
+    }
+    // Without either, a fragment with a name begins a call, and any other continues the last one.
+    const last = this.#calls.at(-1);
+    return id !== '' || (name !== '' && last?.name) ? undefined : last;
+  }
 }
 
 function functionIn(call: Record<string, unknown>): { name: string; args: string } {
@@ -101,11 +110,7 @@ function idIn(call: Record<string, unknown>): string {
 
 /** The ID for the client. A missing one is made, and a signature is added to it. */
 function outerId(call: Record<string, unknown>): string {
-  const id = idIn(call) || newId();
+  const id = idIn(call) || newCallId();
   const signature = signatureIn(call);
   return signature === undefined ? id : signedId(id, signature);
-}
-
-function newId(): string {
-  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
 }

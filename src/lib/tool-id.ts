@@ -32,3 +32,8 @@ export function signatureOf(id: string): string | undefined {
   const usual = encoded.replaceAll('-', '+').replaceAll('_', '/');
   return usual.padEnd(Math.ceil(usual.length / 4) * 4, '=');
 }
+
+/** An ID for a tool call whose upstream gave none. */
+export function newCallId(): string {
+  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
+}

@@ -80,12 +80,12 @@ export class RequestNotes {
     last.message = message.slice(0, MESSAGE_CHARACTERS);
   }
 
-  /** The upstream has failed in the middle of a stream, and the client gets the error. */
+  /** A stream has failed in the middle, and the client gets the error. */
   streamCut(error: unknown): void {
     this.attemptFailed(error);
     this.flags |= FLAGS.cut;
     if (!(error instanceof UpstreamError)) {
-      this.code = isStop(error) ? 'draining' : 'internal_error';
+      this.code = error instanceof GatewayError ? error.code : 'internal_error';
       return;
     }
     this.code = toClientError(error).code;

@@ -60,7 +60,10 @@ async function settle(
   services: Services,
 ): Promise<Bill> {
   const hold = fact(state, 'hold');
-  const kept = hold.idempotency && { status: 200, text: JSON.stringify(answer.body(bill)) };
+  // It is written before the charge, so that a fault of its writer is not charged.
+  const body = answer.body(bill);
+  state.answer = { ...answer, body: () => body };
+  const kept = hold.idempotency && { status: 200, text: JSON.stringify(body) };
   const { usage, cost_nano, not_owed_nano, estimated } = bill;
   // There was no output, so there is no charge: `balance` releases the hold.
   if (cost_nano === 0n && usage.completion_tokens === 0) {

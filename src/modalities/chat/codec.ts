@@ -86,7 +86,10 @@ export interface ChatReply {
   usage: unknown;
 }
 
-/** A piece of a call. The first piece of an `index` has the ID and the name. */
+/**
+ * A piece of a call. From `NamedCallDecoder` on, the first piece of an `index` has the ID and the
+ * name; a codec gives both as they come, a name perhaps in pieces.
+ */
 export interface ToolCallFragment {
   index: number;
   id?: string;

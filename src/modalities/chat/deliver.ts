@@ -1,5 +1,5 @@
 import type { Bill } from '../../billing/bill.js';
-import type { GatewayError } from '../../core/errors.js';
+import { ClientDisconnected, isStop, type GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import { NO_TOKENS } from '../../core/usage.js';
 import { logPublicError, publicErrorOf } from '../../pipeline/public-error.js';
@@ -7,6 +7,7 @@ import type { Services } from '../../pipeline/services.js';
 import type { RequestNotes } from '../../pipeline/request-record.js';
 import type { SendContext, Settle } from '../../pipeline/work.js';
 import { toClientError } from '../../upstream/to-client-error.js';
+import { CallsInTurn } from './tool-call-order.js';
 import { billFromUsage, estimatedBill, type Terms } from './price.js';
 import type { ChatStreamWriter } from './formats/format.js';
 import type { ChatStream } from './call.js';
@@ -34,16 +35,40 @@ export async function deliverStream(
   const { limits } = services.configuration;
   const sink = openSink(writer, context);
   try {
-    const outcome = await pipeStream(stream, writer, sink, limits, notes);
+    const piped = await pipeStream(stream, writer, sink, limits, notes);
+    const due = await streamBill(piped, writer, terms);
+    const { outcome, text } = lastEvents(piped, writer, due, (error) =>
+      cutError(request_id, error, services),
+    );
     recordOutcome(outcome, stream.upstream.provider.name, notes, services);
-    const bill = await settle(await streamBill(outcome, writer, terms));
-    if (outcome.how === 'cut') fail(sink, writer, cutError(request_id, outcome.error, services));
-    else sink.end(outcome.how === 'complete' ? writer.end(bill) : '');
+    const bill = await settle(outcome.how === 'failed' ? NO_CHARGE : due);
+    if ('error' in outcome && writer.breaks) sink.breakOff(text);
+    else sink.end(text);
     return bill;
   } catch (error) {
     // The status was sent, so only an event can report that the stream is incomplete.
     fail(sink, writer, publicErrorOf(error));
     throw error;
+  }
+}
+
+/**
+ * The last events of a stream, written before it is charged: a fault of the writer is an outcome of
+ * its own. The client of a writer that cannot even write the error gets no event.
+ */
+function lastEvents(
+  outcome: StreamOutcome,
+  writer: ChatStreamWriter,
+  bill: Bill,
+  publicError: (error: unknown) => GatewayError,
+): { outcome: StreamOutcome; text: string } {
+  try {
+    if ('error' in outcome) return { outcome, text: writer.error(publicError(outcome.error)) };
+    return { outcome, text: outcome.how === 'complete' ? writer.end(bill) : '' };
+  } catch (error) {
+    const failed = { how: 'failed' as const, error };
+    if (outcome.how === 'failed') return { outcome, text: '' };
+    return lastEvents(failed, writer, bill, publicError);
   }
 }
 
@@ -72,26 +97,26 @@ function fail(sink: SseWriter, writer: ChatStreamWriter, error: GatewayError): v
   else sink.end(writer.error(error));
 }
 
-/** Records the outcome of the upstream. If the client disconnected, the upstream did not fail. */
+/**
+ * Records the outcome of the upstream, which did not fail if the client disconnected or the gateway
+ * failed.
+ */
 function recordOutcome(
   outcome: StreamOutcome,
   provider: string,
   notes: RequestNotes,
   { health }: Services,
 ): void {
-  if (outcome.how === 'cut') {
-    health.failed(provider, outcome.error);
-    notes.streamCut(outcome.error);
-  } else {
-    health.answered(provider);
-    notes.attemptEnded();
-  }
+  if ('error' in outcome) notes.streamCut(outcome.error);
+  else notes.attemptEnded();
+  if (outcome.how === 'cut') health.failed(provider, outcome.error);
+  else if (outcome.how !== 'failed') health.answered(provider);
 }
 
 /**
- * The bill of a stream: all of it if it is complete, and the delivered part, if any, if the
- * upstream cut it. A client that disconnects pays for all that came before, hidden reasoning too,
- * and for what was drained after it.
+ * The bill of a stream: all of it if it is complete, the delivered part, if any, if the upstream
+ * cut it, and nothing if the gateway itself failed. A client that disconnects pays for all that
+ * came before, hidden reasoning too, and for what was drained after it.
  */
 async function streamBill(
   outcome: StreamOutcome,
@@ -99,7 +124,10 @@ async function streamBill(
   terms: Terms,
 ): Promise<Bill> {
   const texts = writer.texts();
-  if (outcome.how === 'cut') return writer.hasSpoken ? estimatedBill(texts, terms) : NO_CHARGE;
+  if ('error' in outcome) {
+    const isOwed = outcome.how === 'cut' && writer.hasSpoken;
+    return isOwed ? estimatedBill(texts, terms) : NO_CHARGE;
+  }
   const { unseen } = outcome;
   const reported = billFromUsage(writer.usage, [...texts, unseen], terms);
   if (outcome.how === 'complete') return reported ?? estimatedBill(texts, terms, unseen);
@@ -118,13 +146,18 @@ function cutError(request_id: string, error: unknown, { log }: Services): Gatewa
 
 /**
  * How a stream ended. `disconnected`: the client disconnected, and the rest was not read. `unseen`
- * is the text that came but that the client did not get.
+ * is the text that came but that the client did not get. `cut`: the upstream failed, or the gateway
+ * stops. `failed`: a fault of the gateway itself.
  */
 export type StreamOutcome =
-  { how: 'complete' | 'disconnected'; unseen: string } | { how: 'cut'; error: unknown };
+  { how: 'complete' | 'disconnected'; unseen: string } | { how: 'cut' | 'failed'; error: unknown };
 
-/** The bytes that are read of a stream after its client has disconnected. */
+/**
+ * The bytes that are read of a stream after its client has disconnected, and those that may wait
+ * for their turn.
+ */
 export interface ReadLimits {
+  event_bytes: number;
   linger_bytes: number;
   drain_bytes: number;
 }
@@ -142,7 +175,9 @@ export async function pipeStream(
   limits: ReadLimits,
   notes?: RequestNotes,
 ): Promise<StreamOutcome> {
-  const { client, rest, first } = stream;
+  const { client, rest, first, visible } = stream;
+  const isOrdered = writer.in_turn === true && visible.tools;
+  const order = isOrdered ? new CallsInTurn(limits.event_bytes, client.memory) : undefined;
   let bytes = 0;
   let unseen = '';
   let hasDisconnected = false;
@@ -151,8 +186,9 @@ export async function pipeStream(
     client.on_disconnect === 'linger' ? limits.linger_bytes : limits.drain_bytes;
   const take = (deltas: readonly ChatDelta[]): Promise<void> | undefined => {
     if (!client.disconnected) {
-      if (hidesReasoning) unseen += reasoningIn(deltas);
-      const text = writer.frame(deltas);
+      const ready = order?.take(deltas) ?? deltas;
+      if (hidesReasoning) unseen += reasoningIn(ready);
+      const text = writer.frame(ready);
       if (notes?.first_token_ms === null && writer.hasSpoken) notes.firstOutput();
       const hasBegun = writer.hasSpoken || unseen !== '';
       if (hasBegun && client.on_disconnect === 'abort') client.on_disconnect = 'linger';
@@ -170,10 +206,20 @@ export async function pipeStream(
   try {
     await take(first);
     if (!hasDisconnected) await rest.each(take);
+    // What waits when the client disconnects has come before it did.
+    unseen += textIn(order?.waiting ?? []);
     return { how: hasDisconnected ? 'disconnected' : 'complete', unseen };
   } catch (error) {
-    return client.disconnected ? { how: 'disconnected', unseen } : { how: 'cut', error };
+    if (isOwnFault(error)) return { how: 'failed', error };
+    if (!client.disconnected) return { how: 'cut', error };
+    return { how: 'disconnected', unseen: unseen + textIn(order?.waiting ?? []) };
   }
+}
+
+/** Whether the gateway has failed, and not the upstream, nor the client, nor because it stops. */
+function isOwnFault(error: unknown): boolean {
+  if (error instanceof UpstreamError || error instanceof ClientDisconnected) return false;
+  return !isStop(error);
 }
 
 function reasoningIn(deltas: readonly ChatDelta[]): string {

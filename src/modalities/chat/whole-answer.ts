@@ -3,6 +3,7 @@ import type { WireAnswer } from '../../core/provider.js';
 import { EventReader, StreamReader } from '../../upstream/sse.js';
 import type { ChatAnswerBase, ChatAttempt, ChatStream, DeltaSource } from './call.js';
 import type { ChatChoice, ChatCodec, ChatDelta, ChatReply, ToolCall } from './codec.js';
+import { NamedCallDecoder } from './tool-call-order.js';
 import type { AnswerMemory } from '../../upstream/answer-body.js';
 
 /** Reads the deltas of a streamed answer. */
@@ -13,7 +14,8 @@ export function openReader(
 ): StreamReader<ChatDelta> {
   const { call, upstream, limits } = attempt;
   const frames = codec.openFrames?.(limits) ?? new EventReader(limits);
-  return new StreamReader(body, frames, codec.decodeStream(call, upstream));
+  const decoder = codec.decodeStream(call, upstream);
+  return new StreamReader(body, frames, new NamedCallDecoder(decoder, call, limits.event_bytes));
 }
 
 /**

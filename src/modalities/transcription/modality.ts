@@ -4,7 +4,7 @@ import type { Model, Upstream } from '../../core/model.js';
 import { spendingOperation } from '../../pipeline/operation.js';
 import type { Modality } from '../../pipeline/modality.js';
 import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
-import type { TranscriptionCall, TranscriptReply } from './codec.js';
+import type { TranscriptionCall } from './codec.js';
 import { transcription as openAiFormat, translation } from './formats/transcription.js';
 import { checkTranscriptionModel } from './model-check.js';
 import { readTranscription } from './manifest.js';
@@ -50,8 +50,10 @@ class PlannedTranscription implements Work {
       provider: upstream.provider.name,
       streams: false,
       deliver: async (settle) => {
-        const bill = await settle(await transcriptionBill(reply, terms));
-        if (type !== undefined) await sendText(reply, call, type, context);
+        const due = await transcriptionBill(reply, terms);
+        const text = type === undefined ? undefined : transcriptText(reply, call.format);
+        const bill = await settle(due);
+        if (type !== undefined && text !== undefined) await sendText(text, type, context);
         return bill;
       },
       body: (bill: Bill) => (type === undefined ? transcriptBody(reply, call, bill) : undefined),
@@ -71,12 +73,11 @@ class PlannedTranscription implements Work {
 }
 
 async function sendText(
-  reply: TranscriptReply,
-  { format }: TranscriptionCall,
+  transcript: string,
   type: string,
   { client, request_id, services }: SendContext,
 ): Promise<void> {
-  const text = Buffer.from(transcriptText(reply, format));
+  const text = Buffer.from(transcript);
   const headers = {
     'x-request-id': request_id,
     'content-type': type,

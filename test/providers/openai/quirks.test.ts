@@ -6,6 +6,7 @@ import { chat } from '../../../providers/openai.js';
 import type { Upstream } from '../../../src/core/model.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import type { ChatCall, ChatDelta, ChatReply } from '../../../src/modalities/chat/codec.js';
+import { NamedCallDecoder } from '../../../src/modalities/chat/tool-call-order.js';
 import { finishReason } from '../../../src/modalities/chat/formats/openai-answer.js';
 import { classifyError } from '../../../src/upstream/classify-error.js';
 import { createNetwork } from '../../../src/upstream/network.js';
@@ -36,7 +37,7 @@ const said = (delta: object, more: object = {}): string =>
 
 /** The deltas of a stream, and the fault that it ends with. */
 function read(name: string, ...events: string[]): { deltas: ChatDelta[]; fault?: string } {
-  const decoder = chat.decodeStream(CALL, at(name));
+  const decoder = new NamedCallDecoder(chat.decodeStream(CALL, at(name)), CALL, 1_000);
   const deltas: ChatDelta[] = [];
   const reader = new EventReader(LIMITS);
   try {

@@ -86,15 +86,6 @@ describe('a stream of the openai codec', () => {
     expect((await decode([bytes])).batches).to.have.length(1);
   });
 
-  it('makes an id for a tool call that has none', async () => {
-    const call = { function: { name: 'add', arguments: '{}' } };
-    const chunk = { choices: [{ delta: { tool_calls: [call] }, finish_reason: 'tool_calls' }] };
-    const { batches } = await decode([Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`)]);
-    const [fragment] = batches[0]?.[0]?.tool_calls ?? [];
-    expect(fragment).to.deep.include({ index: 0, type: 'function', function: call.function });
-    expect(fragment?.id).to.match(/^call_[0-9a-f]{24}$/u);
-  });
-
   it('never fails otherwise than as an upstream does, whatever JSON comes', async () => {
     const odd = fc.oneof(fc.constantFrom(null, 7, '', 'x', true, {}, [], [null]), fc.jsonValue());
     const call = record({ index: odd, id: odd, function: odd });

@@ -35,15 +35,20 @@ export interface ChatStreamWriter {
    * an incomplete one.
    */
   readonly breaks?: true;
+  /** Set if each part of an answer, such as a tool call, ends before the next begins. */
+  readonly in_turn?: true;
   /** The events for deltas, as one text; empty if they add nothing. */
   frame(deltas: readonly ChatDelta[]): string;
   /** Records the usage in deltas that are not sent, as the client has disconnected. */
   noteUsage(deltas: readonly ChatDelta[]): void;
   /** The text delivered so far, choice by choice, for counting its tokens. */
   texts(): string[];
-  /** The last events of a complete answer. They are sent only after the charge is committed. */
+  /**
+   * The last events of a complete answer. They are written before the charge, so that a fault of
+   * the writer is not charged, and sent after it is committed.
+   */
   end(bill: Bill): string;
-  /** The last event of an incomplete answer. */
+  /** The last events of an incomplete answer, with those before a fault that `frame` threw. */
   error(error: GatewayError): string;
 }
 

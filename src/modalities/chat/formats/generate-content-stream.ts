@@ -1,6 +1,5 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
-import { UpstreamError } from '../../../core/upstream-error.js';
 import type { AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta, ReasoningDetail, ToolCall } from '../codec.js';
 import { EventWriter } from './openai-answer.js';
@@ -27,8 +26,6 @@ interface Choice {
   state: ReasoningDetail[];
   /** Text that is sent at the end. */
   held: string;
-  /** The indexes of the tool calls that were sent. */
-  ended: Set<number>;
   /** The tool call to which fragments are added. */
   call: (ToolCall & { index: number }) | undefined;
 }
@@ -52,6 +49,7 @@ const LIST: StreamWire = { content_type: 'application/json; charset=utf-8', keep
  */
 export class ContentWriter extends EventWriter {
   readonly breaks = true;
+  readonly in_turn = true;
   readonly wire: StreamWire | undefined;
   readonly #head: object;
   readonly #choices = new Map<number, Choice>();
@@ -78,11 +76,14 @@ export class ContentWriter extends EventWriter {
       parts.push(...withState([], choice.state));
       return candidate(index, parts, { finishReason: finishOf(choice.finish, choice.hasCalls) });
     });
+    const hasBegun = this.#hasBegun;
     const last = this.#answer({ candidates, usageMetadata: usageOf(usage) });
+    // It is not sent if the charge fails.
+    this.#hasBegun = hasBegun;
     return this.wire ? `${last}\r\n]\r\n` : last;
   }
 
-  error(error: GatewayError): string {
+  protected writeError(error: GatewayError): string {
     return this.#framed(errorOf(error));
   }
 
@@ -97,7 +98,7 @@ export class ContentWriter extends EventWriter {
     const known = this.#choices.get(index);
     if (known) return known;
     const none = { finish: undefined, state: [], held: '', call: undefined };
-    const fresh: Choice = { index, hasCalls: false, ended: new Set(), ...none };
+    const fresh: Choice = { index, hasCalls: false, ...none };
     this.#choices.set(index, fresh);
     return fresh;
   }
@@ -130,9 +131,6 @@ export class ContentWriter extends EventWriter {
       const { name = '', arguments: args = '' } = called;
       this.delivered(name + args, choice.index);
       choice.hasCalls = true;
-      if (choice.ended.has(index)) {
-        throw new UpstreamError('broken', 'The upstream went back to a tool call that had ended.');
-      }
       if (choice.call?.index !== index) {
         ended.push(...this.#endCall(choice));
         choice.call = { index, id, type: 'function', function: { name, arguments: '' } };
@@ -146,7 +144,6 @@ export class ContentWriter extends EventWriter {
     const { call, state } = choice;
     if (!call) return [];
     choice.call = undefined;
-    choice.ended.add(call.index);
     choice.state = [];
     return withState([callPart(call)], state);
   }

@@ -1,6 +1,5 @@
 import { readUsage, type Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
-import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
 import type { VisibleParts } from '../call.js';
 import { EventWriter, namedEvent, finishReason } from './openai-answer.js';
@@ -50,6 +49,7 @@ type Block = { type: 'text' | 'thinking' } | { type: 'tool_use'; call: number };
  */
 export class MessagesWriter extends EventWriter {
   readonly wire = { keep_alive: namedEvent('ping', {}) };
+  readonly in_turn = true;
   #hasBegun = false;
   #blocks = 0;
   #open: Block | undefined;
@@ -68,20 +68,20 @@ export class MessagesWriter extends EventWriter {
   end({ usage }: Bill): string {
     const delta = ending(this.#finish, this.#calls > 0, this.#sequence);
     return (
-      this.#begin() +
+      this.begin() +
       this.#close() +
       namedEvent('message_delta', { delta, usage: this.options.usageOf(usage) }) +
       namedEvent('message_stop', {})
     );
   }
 
-  error(error: GatewayError): string {
+  protected writeError(error: GatewayError): string {
     return namedEvent('error', this.options.errorOf(error));
   }
 
   protected writeDelta(delta: ChatDelta): string {
     const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = delta;
-    let events = this.#begin();
+    let events = '';
     if (this.visible.reasoning) {
       if (reasoning_content) events += this.#thinking(reasoning_content);
       for (const detail of reasoning_details ?? []) events += this.#detail(detail);
@@ -93,7 +93,7 @@ export class MessagesWriter extends EventWriter {
     return events;
   }
 
-  #begin(): string {
+  protected override begin(): string {
     if (this.#hasBegun) return '';
     this.#hasBegun = true;
     const rest = { content: [], stop_reason: null, stop_sequence: null };
@@ -134,12 +134,10 @@ export class MessagesWriter extends EventWriter {
   #callOn({ index, id, function: { name, arguments: args } }: ToolCallFragment): string {
     let events = '';
     this.delivered(`${name ?? ''}${args ?? ''}`);
-    if (index >= this.#calls) {
-      this.#calls = index + 1;
+    if (this.#open?.type !== 'tool_use' || this.#open.call !== index) {
+      this.#calls += 1;
       events += this.#close() + this.#start({ type: 'tool_use', id, name, input: {} });
       this.#open = { type: 'tool_use', call: index };
-    } else if (this.#open?.type !== 'tool_use' || this.#open.call !== index) {
-      throw new UpstreamError('broken', 'The upstream went back to a tool call that had ended.');
     }
     return args ? events + this.#delta({ type: 'input_json_delta', partial_json: args }) : events;
   }

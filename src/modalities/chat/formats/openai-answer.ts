@@ -14,6 +14,8 @@ export abstract class EventWriter implements ChatStreamWriter {
   usage: unknown;
   hasSpoken = false;
   readonly #texts = new Map<number, string>();
+  /** The events before a fault that `frame` threw. */
+  #unsent = '';
 
   constructor(protected readonly visible: VisibleParts) {}
 
@@ -24,10 +26,16 @@ export abstract class EventWriter implements ChatStreamWriter {
   frame(deltas: readonly ChatDelta[]): string {
     this.noteUsage(deltas);
     let events = '';
-    for (const delta of deltas) {
-      const { index } = delta;
-      if (index !== undefined && index < this.visible.choices)
+    try {
+      for (const delta of deltas) {
+        const { index } = delta;
+        if (index === undefined || index >= this.visible.choices) continue;
+        events += this.begin();
         events += this.writeDelta(delta, index);
+      }
+    } catch (error) {
+      this.#unsent = events;
+      throw error;
     }
     return events;
   }
@@ -44,7 +52,17 @@ export abstract class EventWriter implements ChatStreamWriter {
 
   abstract end(bill: Bill): string;
 
-  abstract error(error: GatewayError): string;
+  error(error: GatewayError): string {
+    return this.#unsent + this.writeError(error);
+  }
+
+  /** The events that begin every stream; empty once they are written. */
+  protected begin(): string {
+    return '';
+  }
+
+  /** The event of an error. */
+  protected abstract writeError(error: GatewayError): string;
 
   /** The events for a delta of the choice `index`; empty if it adds nothing. */
   protected abstract writeDelta(delta: ChatDelta, index: number): string;
@@ -192,7 +210,7 @@ export class ChunkWriter extends EventWriter {
     return event(`${this.#head}],"usage":${JSON.stringify(this.#usageBody(usage))}}`) + DONE;
   }
 
-  error(error: GatewayError): string {
+  protected writeError(error: GatewayError): string {
     return event(JSON.stringify(error));
   }
 

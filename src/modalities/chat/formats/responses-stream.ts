@@ -1,7 +1,6 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { ErrorCode, GatewayError } from '../../../core/errors.js';
 import type { FailedRequest } from '../../../pipeline/stage.js';
-import { UpstreamError } from '../../../core/upstream-error.js';
 import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
 import type { ChatWork, ClientTools, AnswerHead, VisibleParts } from '../call.js';
 import { CustomInput } from './custom-input.js';
@@ -44,6 +43,7 @@ type Open =
  * done, then the whole answer again.
  */
 export class ResponsesWriter extends EventWriter {
+  readonly in_turn = true;
   readonly #base: ResponseBase;
   readonly #tools: ClientTools | undefined;
   #sequence = 0;
@@ -64,15 +64,15 @@ export class ResponsesWriter extends EventWriter {
 
   end({ usage }: Bill): string {
     const ending = responseStatus(this.#finish, this.#calls > 0);
-    const events = this.#begin() + this.#close(ending.status);
+    const events = this.begin() + this.#close(ending.status);
     const complete = response(this.#base, this.#output, ending, usage);
     return events + this.#event(`response.${ending.status}`, { response: complete });
   }
 
-  error({ code, message }: GatewayError): string {
+  protected writeError({ code, message }: GatewayError): string {
     const failed = response(this.#base, this.#output, { status: 'failed' }, null);
     const error = { code: CODES[code] ?? 'invalid_prompt', message };
-    return this.#begin() + this.#event('response.failed', { response: { ...failed, error } });
+    return this.begin() + this.#event('response.failed', { response: { ...failed, error } });
   }
 
   #event(type: string, data: object): string {
@@ -81,7 +81,7 @@ export class ResponsesWriter extends EventWriter {
     return namedEvent(type, { sequence_number, ...data });
   }
 
-  #begin(): string {
+  protected override begin(): string {
     if (this.#sequence > 0) return '';
     const begun = response(this.#base, [], { status: 'in_progress' }, null);
     return (
@@ -92,7 +92,7 @@ export class ResponsesWriter extends EventWriter {
 
   protected writeDelta(delta: ChatDelta): string {
     const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = delta;
-    let events = this.#begin();
+    let events = '';
     if (this.visible.reasoning) {
       if (reasoning_content) events += this.#think(reasoning_content);
       if (reasoning_details?.length) events += this.#keep(reasoning_details);
@@ -159,9 +159,9 @@ export class ResponsesWriter extends EventWriter {
     this.delivered(`${name ?? ''}${args}`);
     let events = '';
     let open = this.#open;
-    if (index >= this.#calls) {
+    if (open?.kind !== 'call' || open.index !== index) {
       events = this.#close();
-      this.#calls = index + 1;
+      this.#calls += 1;
       const call: ToolCall = {
         id,
         type: 'function',
@@ -170,9 +170,6 @@ export class ResponsesWriter extends EventWriter {
       open = { kind: 'call', id: this.#id('fc'), call, index, input: new CustomInput() };
       this.#open = open;
       events += this.#added(this.#begunCall(open));
-    }
-    if (open?.kind !== 'call' || open.index !== index) {
-      throw new UpstreamError('broken', 'The upstream went back to a tool call that had ended.');
     }
     open.call.function.arguments += args;
     if (!this.#isCustom(open.call)) return events + this.#argumentsDelta(args);

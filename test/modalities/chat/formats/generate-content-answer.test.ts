@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { UpstreamError } from '../../../../src/core/upstream-error.js';
 import {
   answerOf,
   finishOf,
@@ -50,17 +49,6 @@ describe('an answer in the words of the Gemini API', () => {
     expect(candidates).to.deep.equal([
       { content: { role: 'model', parts: [{ text: 'Hi!' }] }, ...RESULT, index: 0 },
     ]);
-  });
-
-  it('a call whose arguments went on after another had begun became a call without a name', () => {
-    const visible = { choices: 1, tools: true, reasoning: false, logprobs: false };
-    const writer = new ContentWriter(HEAD, visible, { as: 'events', thoughts: false });
-    const piece = (index: number, name: string) => ({
-      index: 0,
-      tool_calls: [{ index, id: `c${index}`, function: { name, arguments: '{' } }],
-    });
-    writer.frame([piece(0, 'look'), piece(1, 'listen')]);
-    expect(() => writer.frame([piece(0, '')])).to.throw(UpstreamError, 'went back to a tool call');
   });
 
   it('skips probabilities that are none, and reads no alternatives where those are null', () => {
