@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { addManagement } from './audit/audit-migration.js';
 import { createPriceHistory } from './prices/price-history.js';
-import { addAccountDays, recordRequests } from './requests/request-migration.js';
+import { addAccountDays, numberRequests, recordRequests } from './requests/request-migration.js';
 
 interface Migration {
   /** Without a file extension, so that it is the same from source and when compiled. */
@@ -27,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '014-prices', up: createPriceHistory },
   { name: '015-account-days', up: addAccountDays },
   { name: '016-standard-names', up: useStandardNames },
+  { name: '017-request-numbers', up: numberRequests },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

@@ -7,29 +7,45 @@ import {
   ROLL_UP_TOTALS,
 } from '../requests/request-totals-sql.js';
 import type { HotRequests } from '../requests/request-types.js';
-import { OLDEST_TRANSACTION } from './postgres-statements.js';
-import { isDataError, type PostgresSession } from './postgres-session.js';
+import { isDataError, type PostgresSession, type Query } from './postgres-session.js';
 
 /** Records that one step adds to the totals, and rows that one step of the sweep deletes. */
 const ROLL_UP_ROWS = 5_000;
 const SWEEP_ROWS = 500;
 
 /**
- * The numbers of the next records to add to the totals. A record has the number of its transaction,
- * and all transactions before the oldest one that still runs are over: no record can come between
- * them any more. A cluster that was restored begins its numbers anew, and so does the total.
+ * Only one process at a time adds to the totals, and none waits for it. `last` is the number of the
+ * last record that is visible before the transaction gets its own number, which the lock gives it.
  */
-const NEXT = `
-  select least(upto, oldest - 1) as upto, (
-    select max(seq) from (select seq from requests
-      where seq > least(upto, oldest - 1) and seq < oldest order by seq limit ${ROLL_UP_ROWS}
-    ) as fresh
-  ) as next
-  from request_roll_up,
-    (select ${OLDEST_TRANSACTION} as oldest) as running`;
+const LOCK = `
+  select upto, (select max(seq) from requests) as last from request_roll_up
+  for update skip locked`;
 
-/** Only one process at a time adds to the totals, and none waits for it. */
-const LOCK = 'select upto from request_roll_up for update skip locked';
+/** The number of this transaction, the oldest one that runs, and the start of this server. */
+const RUNNING = `
+  select pg_current_xact_id()::text::bigint as own,
+    pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest,
+    pg_postmaster_start_time()::text as server`;
+
+/** The last of the next records to add to the totals. */
+const NEXT = `
+  select max(seq) as next from (
+    select seq from requests where seq > $1::bigint and seq <= $2::bigint
+    order by seq limit ${ROLL_UP_ROWS}
+  ) as fresh`;
+
+/**
+ * A record whose number may follow a gap: a transaction that took a lower number may commit later.
+ * A transaction gets its own number before it numbers a record, so that all which took a lower
+ * number than `last` are older than the transaction `until`. When those have ended, the gaps up to
+ * `last` stay empty.
+ */
+interface Unsettled {
+  last: bigint;
+  until: bigint;
+  /** The numbers of transactions are those of this server, since this start. */
+  server: string;
+}
 
 const SWEEP = `
   with swept as (
@@ -58,6 +74,7 @@ const SWEEP_LATENCIES = `
 export class PostgresRequests implements HotRequests {
   lost = 0;
   written = 0;
+  #unsettled: Unsettled | undefined;
 
   constructor(private readonly session: PostgresSession) {}
 
@@ -82,9 +99,12 @@ export class PostgresRequests implements HotRequests {
     if ((await session.run('freshRecord', [])).rowCount === 0) return false;
     return session.track(
       session.transaction(async (query) => {
-        if ((await query(LOCK)).rowCount === 0) return false;
-        const { rows } = await query<{ upto: string; next: string | null }>(NEXT);
-        const { upto = '0', next = null } = rows[0] ?? {};
+        const { rows: marks } = await query<{ upto: string; last: string | null }>(LOCK);
+        const { upto = '0', last = null } = marks[0] ?? {};
+        if (last === null) return false;
+        const settled = await this.#settled(query, BigInt(last));
+        const { rows } = await query<{ next: string | null }>(NEXT, [upto, settled]);
+        const { next = null } = rows[0] ?? {};
         if (next === null) return false;
         const added = await query(ROLL_UP_TOTALS('$1::bigint', '$2::bigint'), [upto, next]);
         await query(ROLL_UP_LATENCIES('$1::bigint', '$2::bigint'), [upto, next]);
@@ -93,6 +113,23 @@ export class PostgresRequests implements HotRequests {
         return (added.rowCount ?? 0) > 0;
       }),
     );
+  }
+
+  /**
+   * The number up to which no record can appear any more. If older transactions still run, it is
+   * that of an earlier call, and a later call finds `last` settled.
+   */
+  async #settled(query: Query, last: bigint): Promise<bigint> {
+    const { rows } = await query<{ own: string; oldest: string; server: string }>(RUNNING);
+    const { own = '0', oldest = '0', server = '' } = rows[0] ?? {};
+    if (oldest === own) {
+      this.#unsettled = undefined;
+      return last;
+    }
+    const known = this.#unsettled?.server === server ? this.#unsettled : undefined;
+    const isOver = known !== undefined && BigInt(oldest) >= known.until;
+    if (!known || isOver) this.#unsettled = { last, until: BigInt(own), server };
+    return isOver ? known.last : 0n;
   }
 
   async sweepStep({ id, totals_ms }: { id: string; totals_ms: number }): Promise<number> {

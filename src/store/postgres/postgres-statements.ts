@@ -11,8 +11,6 @@ const parameters = (from: number, types: readonly string[]): string =>
 const TYPES = CHARGE_COLUMNS.map(({ type }) => type);
 /** The charge columns are the last parameters of a charge, so that their number can grow. */
 const COLUMNS_FROM = { settle: 7, settleKept: 12, settleAll: 6 };
-/** The number of the oldest transaction that still runs. */
-export const OLDEST_TRANSACTION = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';
 
 /** The record, or the list of records, follows the charge columns. */
 const recordsAt = (columns_from: number): string => `$${columns_from + CHARGE_COLUMNS.length}`;
@@ -247,8 +245,7 @@ export const SQL = {
     select ${REQUEST_LIST} from json_to_recordset($1::json) as record (${REQUEST_TYPES})
     on conflict (id) do nothing`,
   freshRecord: `
-    select seq from requests where seq > (select least(upto, ${OLDEST_TRANSACTION} - 1)
-      from request_roll_up) limit 1`,
+    select seq from requests where seq > (select upto from request_roll_up) limit 1`,
   begin: `
     insert into idempotency_keys
       (account_id, key_sha256, request_sha256, request_id, process_id, due_ms)

@@ -129,3 +129,39 @@ export async function addAccountDays(trx: Knex): Promise<void> {
     from request_totals where period = 'day' and account_id <> '' and key_id <> ''
     group by start_ms, account_id`);
 }
+
+/**
+ * Above each number of a transaction, by which records were numbered before. A process of an older
+ * version that still runs adds no record with such a number to the totals: it knows of no gaps.
+ */
+const FIRST_NUMBER = 2n ** 62n;
+
+/** The records that the totals lack, as each record in the totals is in the index by account. */
+const NOT_IN_TOTALS = `not exists (select from request_accounts
+  where request_accounts.account_id = requests.account_id and request_accounts.id = requests.id)`;
+
+/**
+ * In PostgreSQL, numbers the records by a sequence. Before, a record had the number of its
+ * transaction, which begins anew on another server: after `pg_restore` the new records seemed to
+ * be in the totals. Such records, and those of this moment, get new numbers.
+ */
+export async function numberRequests(trx: Knex): Promise<void> {
+  const { config } = trx.client as { config: { client: string } };
+  if (config.client !== 'pg') return;
+  // No process adds to the totals meanwhile. Calls are written until the table is locked.
+  await trx.raw('select upto from request_roll_up for update');
+  const oldest = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';
+  await trx.raw(`create temporary table unnumbered on commit drop as
+    select id, ${oldest} as oldest from requests where ${NOT_IN_TOTALS}
+    union all select null, ${oldest}`);
+  await trx.raw('lock table requests in access exclusive mode');
+  await trx.raw(`insert into unnumbered select id, 0 from requests
+    where seq >= (select max(oldest) from unnumbered) and ${NOT_IN_TOTALS}`);
+  await trx.raw(`create sequence request_numbers start ${FIRST_NUMBER} owned by requests.seq`);
+  // A transaction has its own number before it numbers a record: see `postgres-requests.ts`.
+  await trx.raw(`alter table requests alter column seq set default (
+    case when pg_current_xact_id() is not null then nextval('request_numbers') end)`);
+  await trx.raw(`update requests set seq = default
+    where id in (select id from unnumbered where id is not null)`);
+  await trx.raw(`update request_roll_up set upto = ${FIRST_NUMBER - 1n}`);
+}

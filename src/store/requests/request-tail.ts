@@ -1,14 +1,12 @@
 import type { Knex } from 'knex';
 import { toBinding } from '../column-values.js';
 import type { Database } from '../database.js';
-import { OLDEST_TRANSACTION } from '../postgres/postgres-statements.js';
 import { REQUEST_NAMES, toRecord, type RequestRow } from './request-columns.js';
 import type { RequestTail, TailCursor } from './request-types.js';
 
 /**
- * The records that were committed after the cursor, in the order of their commits. In PostgreSQL a
- * transaction that began earlier may commit later, so this reads only records of transactions that
- * are older than any open one.
+ * The records that were committed after the cursor, in the order of their numbers. In PostgreSQL a
+ * record with a lower number may be committed later, so this reads only those that the totals have.
  */
 export async function tail(
   database: Database,
@@ -34,10 +32,10 @@ export async function tail(
 
 /** The number of the last record after which no record with a lower number can appear. */
 async function lastSeq(database: Database): Promise<bigint> {
-  const row = await database.read<{ last: bigint | null } | undefined>((knex) => {
-    const query = knex('requests').first<{ last: bigint | null }>(knex.raw('max(seq) as last'));
-    if (database.dialect === 'postgres') void query.whereRaw(`seq < ${OLDEST_TRANSACTION}`);
-    return query;
-  });
+  const row = await database.read<{ last: bigint | null } | undefined>((knex) =>
+    database.dialect === 'postgres'
+      ? knex('request_roll_up').first('upto as last')
+      : knex('requests').first(knex.raw('max(seq) as last')),
+  );
   return row?.last ?? 0n;
 }

@@ -114,7 +114,7 @@ export interface Percentiles {
   p99_ms: number;
 }
 
-/** The last record that was read, in the order of commits. */
+/** The last record that was read, in the order of the numbers. */
 export interface TailCursor {
   seq: bigint;
   id: string;
@@ -136,7 +136,10 @@ export interface RequestStore {
   readonly written: number;
   page(page: RequestPage): Promise<RequestRecord[]>;
   one(id: string): Promise<RequestRecord | undefined>;
-  /** The records after the cursor, in the order of commits; without a cursor, only its end. */
+  /**
+   * The records after the cursor, in the order of their numbers; without a cursor, only its end. On
+   * PostgreSQL a record is there once the totals have it.
+   */
   tail(cursor: TailCursor | undefined, limit: number): Promise<RequestTail>;
   /** Reads the totals, which are a second or two behind the records. */
   totals(query: TotalsQuery): Promise<TotalsRow[]>;
