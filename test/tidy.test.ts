@@ -294,6 +294,7 @@ const PARSERS: Exceptions = {
 
 /** What unpacks bytes. */
 const DECOMPRESSORS: Exceptions = {
+  'src/http/unpack-body.ts': 'streams, and its reader has a limit',
   'src/upstream/upstream-call.ts': 'streams, and its reader has a limit',
   'src/lib/pdf-pages.ts': 'has a limit of bytes',
 };
@@ -301,6 +302,7 @@ const DECOMPRESSORS: Exceptions = {
 /** Loops that read bytes or text one by one. */
 const SCANNERS: Exceptions = {
   'src/lib/json-text.ts': 'has the limits, or yields between pieces',
+  'src/http/read-multipart.ts': 'one step in each turn of the event loop',
   'src/lib/text-search.ts': 'yields between pieces',
   'src/lib/word-list.ts': 'called with pieces by text-search.ts',
   'src/lib/personal-data.ts': 'called with pieces by text-search.ts',

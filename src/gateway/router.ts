@@ -59,8 +59,9 @@ export function createListener(
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router));
   const handle = app.callback();
+  const refuse: Handle = (ctx) => answer(ctx, () => Promise.reject(noWebSocket(ctx)));
   const listen = (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const run = direct.get(req.url ?? '')?.get(req.method ?? '');
+    const run = isHandshake(req) ? refuse : direct.get(req.url ?? '')?.get(req.method ?? '');
     if (!run) return handle(req, res);
     const ctx = app.createContext<State>(req, res);
     res.statusCode = 404;
@@ -78,6 +79,20 @@ export function createListener(
  */
 function isDirect({ path, stages }: EndpointEntry): boolean {
   return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => BUILT_IN.has(name));
+}
+
+/** Whether a client asks to go on as a WebSocket (RFC 6455). Other upgrades are ignored. */
+function isHandshake({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.trim().toLowerCase() === 'websocket';
+}
+
+/** The refusal of a handshake at any path, upon which clients such as codex go on over HTTP. */
+function noWebSocket(ctx: Context): GatewayError {
+  speakAs(ctx, formatOfPath(MODALITIES, ctx.method, ctx.path));
+  const message = `No WebSocket is served at ${ctx.path}: send the request over HTTP.`;
+  return new GatewayError('upgrade_required', message, {
+    headers: { upgrade: 'HTTP/1.1', connection: 'Upgrade' },
+  });
 }
 
 /** Runs the stages, after choosing how answers are written for the clients of the endpoint. */

@@ -1,23 +1,27 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { GatewayError } from '../core/errors.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
 import type { RequestMemory } from './memory-budget.js';
+import { notPacked, type Unpacker } from './unpack-body.js';
 
 interface LargeBodyTerms {
   limit_bytes: number;
   stall_ms: number;
-  memory: RequestMemory;
+  memory: Pick<RequestMemory, 'take'>;
   admit: () => Promise<void>;
-  /** The length that the head announces; undefined if it announces none. */
+  /** The length that the head announces; undefined if it announces none, or the body is packed. */
   announced: number | undefined;
+  unpacker?: Unpacker | undefined;
   tooLarge: () => GatewayError;
 }
 
 /**
- * Reads a large body, or one of unknown length. Admits the caller and counts the bytes before they
- * are in memory: at once if the length is announced, else as they come. After a refusal it discards
- * the rest, so that the connection stays usable. Throws `GatewayError`: 400 for a body that is cut
- * off, 408 for one that is too slow, 413 past the limit, 503 without memory.
+ * Reads a large body, or one of unknown length, such as a packed one. Admits the caller and counts
+ * the bytes before they are in memory: at once if the length is announced, else as they come. After
+ * a refusal it discards the rest, so that the connection stays usable. Throws `GatewayError`: 400
+ * for a body that is cut off or cannot be unpacked, 408 for one that is too slow, 413 past the
+ * limit, 503 without memory.
  */
 export async function readLargeBody(req: IncomingMessage, terms: LargeBodyTerms): Promise<Buffer> {
   const { announced, memory, admit } = terms;
@@ -37,7 +41,10 @@ class BodyReader {
   readonly body: Promise<Buffer>;
   readonly #chunks: Buffer[] = [];
   readonly #timer: NodeJS.Timeout;
+  /** The bytes of the body, unpacked. */
+  readonly #source: Readable;
   #bytes = 0;
+  #packed_bytes = 0;
   /** The number of bytes when the timer last fired. */
   #checked_bytes = 0;
   #isAdmitted: boolean;
@@ -48,10 +55,14 @@ class BodyReader {
     private readonly terms: LargeBodyTerms,
   ) {
     this.#isAdmitted = terms.announced !== undefined;
+    const { unpacker } = terms;
+    const source = unpacker ? req.on('data', this.#onPacked).pipe(unpacker(terms)) : req;
+    this.#source = source;
     this.body = new Promise((resolve, reject) => {
       this.#fail = reject;
-      req.on('data', this.#onData);
-      req.once('end', () => resolve(Buffer.concat(this.#chunks, this.#bytes)));
+      source.on('data', this.#onData);
+      source.once('end', () => resolve(Buffer.concat(this.#chunks, this.#bytes)));
+      if (source !== req) source.on('error', this.#onError);
       req.once('close', this.#onClose);
       if (req.destroyed) this.#onClose();
     });
@@ -60,9 +71,15 @@ class BodyReader {
 
   end(): void {
     const { req } = this;
+    const source = this.#source;
     clearInterval(this.#timer);
-    req.off('data', this.#onData).off('close', this.#onClose);
+    source.off('data', this.#onData);
+    req.off('data', this.#onPacked).off('close', this.#onClose);
     this.#chunks.length = 0;
+    if (source !== req) {
+      req.unpipe();
+      source.destroy();
+    }
     req.resume();
   }
 
@@ -79,15 +96,27 @@ class BodyReader {
     }
   };
 
+  /** A packed body has the limit of any other, as it may unpack to nothing. */
+  readonly #onPacked = (chunk: Buffer): void => {
+    this.#packed_bytes += chunk.length;
+    if (this.#packed_bytes > this.terms.limit_bytes) this.#fail(this.terms.tooLarge());
+  };
+
+  readonly #onError = (error: unknown): void => {
+    this.#fail(error instanceof GatewayError ? error : notPacked(this.req, error));
+  };
+
   readonly #onClose = (): void => {
+    // A packed body may have arrived, and be unpacked still.
+    if (this.req.readableEnded) return;
     this.#fail(new GatewayError('invalid_request', 'The body did not arrive whole.'));
   };
 
   /** A body of unknown length is admitted once it is large. */
   #admit(): void {
     this.#isAdmitted = true;
-    this.req.pause();
-    this.terms.admit().then(() => void this.req.resume(), this.#fail);
+    this.#source.pause();
+    this.terms.admit().then(() => void this.#source.resume(), this.#fail);
   }
 
   /** Refuses a body that is too slow. At the minimum speed the largest one takes some minutes. */

@@ -1,5 +1,6 @@
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError } from '../core/errors.js';
 import { audioNamed } from '../lib/audio-length.js';
 import { validatorOfShipped } from '../lib/schemas.js';
@@ -8,13 +9,21 @@ import { checking, isOfType, readBytes, type BodyTerms, type Check } from './req
 const MULTIPART = 'multipart/form-data';
 /** The limits of a form's parts. The bytes of the whole form have the limit of any body. */
 const LIMITS = {
-  fieldNameSize: 100,
   fieldSize: 256 * 1024,
   fields: 64,
   files: 32,
+  /** Beside fields and files there are parts without a name. */
+  parts: 128,
   headerPairs: 32,
   headerSize: 8 * 1024,
 };
+const NAME_CHARACTERS = 100;
+/** Enough for a boundary of 70 characters (RFC 2046). Searching for a longer one takes longer. */
+const TYPE_CHARACTERS = 200;
+/** The bytes that are parsed in one turn of the event loop. */
+const STEP_BYTES = 32 * 1024;
+/** So many small pieces of a file are joined, as each piece takes memory of its own. */
+const MAX_PIECES = 512;
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/u;
 
 /**
@@ -55,36 +64,55 @@ export async function readMultipartBody(
   return Object.fromEntries(body);
 }
 
-function partsOf(form: BusboyInstance, bytes: Buffer): Promise<[string, string][]> {
-  return new Promise((resolve, reject) => {
-    const refuse = (complaint: string, cause?: unknown): void =>
-      reject(new GatewayError('invalid_request', complaint, { cause }));
-    const parts: [string, string][] = [];
-    form
-      .on('field', (name, value, isNameCut, isCut) => {
-        if (isNameCut || isCut)
-          refuse(`A field of the form has more than ${partLimit(isNameCut)}.`);
-        parts.push([name, value]);
-      })
-      .on('file', (name, file, filename, _encoding, mime) => {
-        const part: [string, string] = [name, ''];
-        parts.push(part);
-        readFile(file, mediaType(mime, filename), (url) => (part[1] = url));
-      })
-      .on('fieldsLimit', () => refuse(`The form has more than ${LIMITS.fields} fields.`))
-      .on('filesLimit', () => refuse(`The form has more than ${LIMITS.files} files.`))
-      .on('error', (error) => refuse('The body is not a valid form.', error))
-      .on('finish', () => resolve(parts));
-    form.end(bytes);
+/** The names and values of the parts. Parses in steps, and stops at the first limit. */
+async function partsOf(form: BusboyInstance, bytes: Buffer): Promise<[string, string][]> {
+  const parts: [string, string][] = [];
+  let refusal: GatewayError | undefined;
+  const refuse = (complaint: string, cause?: unknown): void => {
+    refusal ??= new GatewayError('invalid_request', complaint, { cause });
+  };
+  // The reader has a limit of its own for names in other forms only.
+  const add = (name: string, value: string): [string, string] => {
+    const part: [string, string] = [name, value];
+    if (name.length > NAME_CHARACTERS) {
+      refuse(`A field of the form has a name of more than ${NAME_CHARACTERS} characters.`);
+    } else parts.push(part);
+    return part;
+  };
+  form
+    .on('field', (name, value, _isNameCut, isCut) => {
+      if (isCut) refuse(`A field of the form has more than ${LIMITS.fieldSize} bytes.`);
+      else add(name, value);
+    })
+    .on('file', (name, file, filename, _encoding, mime) => {
+      const part = add(name, '');
+      readFile(file, mediaType(mime, filename), (url) => (part[1] = url));
+    })
+    .on('fieldsLimit', () => refuse(`The form has more than ${LIMITS.fields} fields.`))
+    .on('filesLimit', () => refuse(`The form has more than ${LIMITS.files} files.`))
+    .on('partsLimit', () => refuse(`The form has more than ${LIMITS.parts} parts.`));
+  const ended = new Promise<void>((resolve) => {
+    form.on('finish', resolve).on('error', (error) => {
+      refuse('The body is not a valid form.', error);
+      resolve();
+    });
   });
-}
-
-function partLimit(isName: boolean): string {
-  return isName ? `a name of ${LIMITS.fieldNameSize} bytes` : `${LIMITS.fieldSize} bytes`;
+  for (let at = 0; at < bytes.length && !refusal; at += STEP_BYTES) {
+    const step = bytes.subarray(at, at + STEP_BYTES);
+    await Promise.race([ended, new Promise((resolve) => void form.write(step, resolve))]);
+    await nextTurn();
+  }
+  if (!refusal) {
+    form.end();
+    await ended;
+  }
+  if (refusal) throw refusal;
+  return parts;
 }
 
 /** A reader of forms; undefined where the content type names no boundary. */
 async function open(type: string): Promise<BusboyInstance | undefined> {
+  if (type.length > TYPE_CHARACTERS) return undefined;
   // Loaded with the first form: most gateways see none, and no command does.
   const { Busboy } = await import('@fastify/busboy');
   try {
@@ -106,10 +134,18 @@ function mediaType(mime: string, filename: unknown): string {
 /** Reads a file of the form, and passes it on as a data: URL. */
 function readFile(file: BusboyFileStream, type: string, onUrl: (url: string) => void): void {
   const chunks: Buffer[] = [];
-  file.on('data', (chunk: Buffer) => chunks.push(chunk));
+  let pieces: Buffer[] = [];
+  const join = (): void => {
+    chunks.push(Buffer.concat(pieces));
+    pieces = [];
+  };
+  file.on('data', (piece: Buffer) => {
+    if (pieces.push(piece) >= MAX_PIECES) join();
+  });
   // The form reports that its body was cut off, so the error of the file needs no answer.
   file.on('error', () => undefined);
   file.on('end', () => {
+    join();
     onUrl(`data:${type};base64,${Buffer.concat(chunks).toString('base64')}`);
   });
 }

@@ -5,6 +5,7 @@ import { GatewayError, OptionError } from '../core/errors.js';
 import { decode, LARGE_BYTES, countValues, parseCounted } from '../lib/json-text.js';
 import { readLargeBody } from './large-body.js';
 import type { RequestMemory } from './memory-budget.js';
+import { unpackerOf } from './unpack-body.js';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { AnySchema, ValidateFunction, ErrorObject } from 'ajv/dist/2020.js';
@@ -23,9 +24,9 @@ export interface BodyTerms {
 }
 
 /**
- * Reads the JSON body of a request. Throws `GatewayError`: 400 for another content type or
- * encoding, or if the body is not JSON; 413 past the limit; 408 if it comes too slowly; 503 if
- * there is no memory for it.
+ * Reads the JSON body of a request. Throws `GatewayError`: 400 for another content type, or if the
+ * body is not JSON or cannot be unpacked; 413 past the limit; 415 for another coding; 408 if it
+ * comes too slowly; 503 if there is no memory for it.
  */
 export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Promise<unknown> {
   const bytes = await readBytes(req, terms, 'application/json');
@@ -39,10 +40,22 @@ export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Prom
   return body;
 }
 
+/** How long a small body may take that is packed. */
+const SMALL_STALL_MS = 10_000;
+
 /** Reads a small JSON body without counting it. Throws likewise. */
 export async function readSmallBody(req: IncomingMessage, limit_bytes: number): Promise<unknown> {
-  checkEncoding(req, 'application/json');
-  return parse((arrived(req, limit_bytes) ?? (await readAll(req, limit_bytes))).toString('utf8'));
+  checkType(req, 'application/json');
+  return parse((await readSmall(req, limit_bytes)).toString('utf8'));
+}
+
+async function readSmall(req: IncomingMessage, limit_bytes: number): Promise<Buffer> {
+  const unpacker = unpackerOf(req);
+  if (!unpacker) return arrived(req, limit_bytes) ?? readAll(req, limit_bytes);
+  const uncounted = { take: () => undefined };
+  const terms = { limit_bytes, stall_ms: SMALL_STALL_MS, memory: uncounted, unpacker };
+  const admit = (): Promise<void> => Promise.resolve();
+  return readLargeBody(req, { ...terms, ...unannounced(limit_bytes), admit });
 }
 
 /**
@@ -53,8 +66,8 @@ export async function readFormBody(
   req: IncomingMessage,
   limit_bytes: number,
 ): Promise<URLSearchParams> {
-  checkEncoding(req, 'application/x-www-form-urlencoded');
-  return new URLSearchParams((await readAll(req, limit_bytes)).toString('utf8'));
+  checkType(req, 'application/x-www-form-urlencoded');
+  return new URLSearchParams((await readSmall(req, limit_bytes)).toString('utf8'));
 }
 
 /** Whether a body is of a content type, whatever its parameters. */
@@ -64,14 +77,9 @@ export function isOfType({ headers }: IncomingMessage, wanted: string): boolean 
   return type === wanted || type?.split(';', 1)[0]?.trim().toLowerCase() === wanted;
 }
 
-function checkEncoding(req: IncomingMessage, wanted: string): void {
-  const { 'content-encoding': encoding } = req.headers;
-  if (!isOfType(req, wanted)) {
-    throw new GatewayError('invalid_request', `The Content-Type must be ${wanted}.`);
-  }
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new GatewayError('invalid_request', 'The body must not be compressed.');
-  }
+function checkType(req: IncomingMessage, wanted: string): void {
+  if (isOfType(req, wanted)) return;
+  throw new GatewayError('invalid_request', `The Content-Type must be ${wanted}.`);
 }
 
 function parse(text: string): unknown {
@@ -89,7 +97,10 @@ export function readBytes(
   terms: BodyTerms,
   type: string,
 ): Buffer | Promise<Buffer> {
-  checkEncoding(req, type);
+  checkType(req, type);
+  const unpacker = unpackerOf(req);
+  if (unpacker)
+    return readLargeBody(req, { ...terms, ...unannounced(terms.limit_bytes), unpacker });
   const here = arrived(req, terms.limit_bytes);
   if (!here) return readLater(req, terms);
   terms.memory.take(here.length);
@@ -105,7 +116,12 @@ async function readLater(req: IncomingMessage, terms: BodyTerms): Promise<Buffer
     memory.take(announced);
     return readAll(req, limit_bytes);
   }
-  return readLargeBody(req, { ...terms, announced, tooLarge: () => tooLarge(limit_bytes) });
+  return readLargeBody(req, { ...terms, ...unannounced(limit_bytes), announced });
+}
+
+/** The terms of a body whose length is not known. */
+function unannounced(limit_bytes: number) {
+  return { announced: undefined, tooLarge: () => tooLarge(limit_bytes) };
 }
 
 /** The whole body, if it arrived together with its head and is within the limit. */

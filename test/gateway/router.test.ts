@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { ask, chat, completionOf, errorOf } from '../helpers/ask.js';
 import { expectShape } from '../helpers/schemas.js';
+import { rawClient, rawPost } from '../helpers/raw-client.js';
 import { requestId } from '../../src/gateway/router.js';
 
 const CHAT = '/v1/chat/completions';
@@ -54,6 +55,32 @@ describe('the router of the gateway', () => {
       expect(allowed).to.deep.equal(allow);
     });
   }
+
+  for (const path of ['/v1/responses', '/v1/messages', '/healthz', '/nothing', '/v1/models']) {
+    it(`says 426 to a WebSocket at ${path}, without a key, and goes on over HTTP`, async () => {
+      const handshake =
+        `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: keep-alive, Upgrade\r\nupgrade: WebSocket\r\n` +
+        'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+      const client = rawClient(acme.url, handshake);
+      await client.until((text) => text.includes('over HTTP.'));
+      expect(client.text).to.match(/^HTTP\/1\.1 426 Upgrade Required\r\n/u);
+      expect(client.text).to.match(/\r\nupgrade: HTTP\/1\.1\r\nconnection: Upgrade\r\n/u);
+      const [, body = ''] = client.text.split('\r\n\r\n');
+      if (path === '/v1/messages') expect(body).to.match(/^\{"type":"error"/u);
+      else expectShape('error', JSON.parse(body));
+      client.socket.write(rawPost(JSON.stringify(sound), { secret: acme.secret }));
+      await client.until((text) => text.includes('finish_reason'));
+      client.socket.destroy();
+    });
+  }
+
+  it('ignores an upgrade that no path takes', async () => {
+    const body = JSON.stringify(sound);
+    const headers = 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\n';
+    const client = rawClient(acme.url, rawPost(body, { secret: acme.secret, headers }));
+    await client.until((text) => text.includes('finish_reason'));
+    client.socket.destroy();
+  });
 
   it('answers HEAD like GET, without the body', async () => {
     const get = await ask(acme, '/v1/models');

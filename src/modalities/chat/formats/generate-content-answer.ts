@@ -137,14 +137,12 @@ export function usageOf(usage: TokenUsage): object {
 }
 
 const STATUSES: Readonly<Record<number, string>> = {
-  400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
   402: 'FAILED_PRECONDITION',
   403: 'PERMISSION_DENIED',
   404: 'NOT_FOUND',
   408: 'DEADLINE_EXCEEDED',
   409: 'ABORTED',
-  413: 'INVALID_ARGUMENT',
   429: 'RESOURCE_EXHAUSTED',
   502: 'UNAVAILABLE',
   503: 'UNAVAILABLE',
@@ -152,5 +150,6 @@ const STATUSES: Readonly<Record<number, string>> = {
 
 /** An error as Google's clients parse it. */
 export function errorOf({ status: code, message }: GatewayError): object {
-  return { error: { code, message, status: STATUSES[code] ?? 'INTERNAL' } };
+  const other = code < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL';
+  return { error: { code, message, status: STATUSES[code] ?? other } };
 }
