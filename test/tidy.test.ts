@@ -131,6 +131,34 @@ function circles(arrows: ReadonlyMap<string, readonly string[]>): string[] {
   });
 }
 
+describe('package-lock.json', () => {
+  const text = readFileSync(join(root, 'package-lock.json'), 'utf8');
+
+  it('needs no compiler on a current Node (`npm run lock` writes what npm leaves out)', () => {
+    const { packages } = JSON.parse(text) as {
+      packages: Record<string, { version?: string; gypfile?: boolean; optional?: boolean }>;
+    };
+    const drivers = Object.entries(packages).filter(([path]) =>
+      /^(?!.*@types).*\/better-sqlite3$/u.test(path),
+    );
+    expect(
+      drivers.map(([path, { version, gypfile, optional }]) => [path, version, gypfile, optional]),
+    ).to.deep.equal([
+      ['node_modules/better-sqlite3', '13.2.0', false, true],
+      [
+        'node_modules/better-sqlite3-node-20/node_modules/better-sqlite3',
+        '12.11.1',
+        undefined,
+        true,
+      ],
+    ]);
+  });
+
+  it('names no host of a registry', () => {
+    expect(text).not.to.match(/"resolved": "(?!file:)/u);
+  });
+});
+
 describe('the rooms of src/', () => {
   const arrows = arrowsWithin();
   const rooms = [...new Set([...arrows.keys()].map(layer))];
@@ -171,6 +199,9 @@ describe('the import rule of src/ and providers/', () => {
   it('lets only the store near the database', () => {
     const database = /^(knex|better-sqlite3|pg)(\/|$)/u;
     expect(importing(/^(?!src\/store\/)/u, database)).to.deep.equal([]);
+    // Which better-sqlite3 there is depends on the Node: src/store/sqlite/sqlite-driver.ts finds it.
+    const loading = importing(/^src\/store\//u, /^better-sqlite3$/u);
+    expect(loading.filter((found) => !isTypeImport(found))).to.deep.equal([]);
   });
 
   it('lets only src/upstream open connections to upstreams', () => {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
 import { makePrivate } from './owner-only.js';
 import { codeOf, withRetry } from './retry.js';
+import { sqliteClient } from './sqlite/sqlite-driver.js';
 import { sqliteFault } from './sqlite/sqlite-fault.js';
 import { StoreError, StoreUnreachable } from './store-error.js';
 
@@ -118,7 +119,7 @@ export async function readClock(database: Database): Promise<number> {
 function openSqlite(file: string): Database {
   makePrivateStore(file);
   const knex = knexOf({
-    client: 'better-sqlite3',
+    client: sqliteClient(),
     connection: { filename: file, options: { safeIntegers: true } },
     useNullAsDefault: true,
     log: SILENT,

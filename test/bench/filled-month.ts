@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import Sqlite from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
+import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.js';
 import { FLAGS, firstIdAt, type RequestRecord } from '../../src/core/request-record.js';
 import {
   ROLL_UP_ACCOUNTS,
@@ -32,7 +33,7 @@ export const keyAt = (account: number, at: number): string =>
  * What an earlier run has written stays, and the rest is added.
  */
 export function fillMonth(file: string, total: number): void {
-  const database = new Sqlite(file);
+  const database = openSqliteFile(file);
   database.pragma('synchronous = OFF');
   database.pragma('cache_size = -2000000');
   const written = Number(

@@ -1,7 +1,7 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import Sqlite from 'better-sqlite3';
+import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.js';
 import { makeSecret, sha256 } from '../../src/store/keys/secret.js';
 import { ask, chat, completionOf } from '../helpers/ask.js';
 import { eventually, makePlace, SIMULATED, type Place } from '../helpers/cli.js';
@@ -100,14 +100,14 @@ describe('tollgate backup', () => {
     const live = join(place.folder, 'data', 'tollgate.db');
     const secret = makeSecret();
     await migrateTo({ dialect: 'sqlite', url: `sqlite:${live}` }, '003-pictures');
-    const old = new Sqlite(live);
+    const old = openSqliteFile(live);
     old.exec(`insert into accounts values ('acc_1', 'ann', 1000000000, 0, 1);
       insert into keys values ('key_1', 'acc_1', 'k', 'tg-', '${sha256(secret)}', 1, null, null);
       insert into ledger (account_id, kind, reference, amount_nano, estimated, created_ms)
         values ('acc_1', 'credit', 'c', 1000000000, false, 1)`);
     old.close();
     const migrations = (): unknown[] => {
-      const database = new Sqlite(live, { readonly: true });
+      const database = openSqliteFile(live, { readonly: true });
       const names = database.prepare('select name from migrations').pluck().all();
       database.close();
       return names;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
 import { join } from 'node:path';
+import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.js';
 import { eventually, makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
 import { until } from '../helpers/until.js';
 
@@ -52,7 +52,7 @@ describe('tollgate serve and a changed file', () => {
       if (process.platform !== 'linux') this.skip();
       await place.customer('ann');
       // A start that waits for the store is long enough to be hit.
-      const database = new Sqlite(join(place.folder, 'data', 'tollgate.db'));
+      const database = openSqliteFile(join(place.folder, 'data', 'tollgate.db'));
       database.exec('begin immediate');
       const serving = place.start('serve', ...args);
       await until(() => hearsHangups(serving.child.pid ?? 0), 'it keeps a SIGHUP for later');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -129,6 +129,28 @@ describe('the package as npm packs it, in an empty folder', function () {
     for (const [, path = ''] of assets) {
       expect((await fetch(`${url}${path}`)).status, path).to.equal(200);
     }
+  });
+
+  it('says in one sentence what to do where the Node has not its own driver of SQLite', async () => {
+    const place = await installed('driverless');
+    const modules = join(place, 'node_modules');
+    await rm(join(modules, 'better-sqlite3-node-20'), { recursive: true, force: true });
+    await rm(join(modules, 'better-sqlite3'), { recursive: true, force: true });
+    await run(place, 'npx tollgate init --no-local');
+    const { status, stderr } = await start(place, 'npx tollgate account create ann').ended;
+    expect(stderr).to.match(
+      /^tollgate: better-sqlite3 1[23], which SQLite needs on Node \d\d, is not installed: run "npm ci" [^\n]+\n$/u,
+    );
+    expect(status).to.equal(1);
+
+    // The version of another Node ends the process, so it is never loaded.
+    const other = process.versions.node.startsWith('20.') ? '13.2.0' : '12.11.1';
+    await mkdir(join(modules, 'better-sqlite3'));
+    await writeFile(join(modules, 'better-sqlite3', 'index.js'), 'process.abort();');
+    const manifest = JSON.stringify({ name: 'better-sqlite3', version: other });
+    await writeFile(join(modules, 'better-sqlite3', 'package.json'), manifest);
+    const again = await start(place, 'npx tollgate account create ann').ended;
+    expect([again.status, again.stderr]).to.deep.equal([1, stderr]);
   });
 
   it('holds what the README and a deployment need', async () => {

@@ -1,6 +1,6 @@
-import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import type { ServerResponse } from 'node:http';
+import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.js';
 import { flagsOf, type RequestRecord } from '../../src/core/request-record.js';
 import { chatJson, chatSse, play, type Received } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
@@ -228,7 +228,7 @@ onEachStore('the record of a request', (ground) => {
   /** All columns of all rows, read behind the store's back. */
   async function rowsOf(table: string): Promise<unknown> {
     if (ground.place.dialect === 'postgres') return ground.place.sql(`select * from ${table}`);
-    const database = new Sqlite(`${house.folder}/tollgate.db`, { readonly: true });
+    const database = openSqliteFile(`${house.folder}/tollgate.db`, { readonly: true });
     try {
       return database.prepare(`select * from ${table}`).all();
     } finally {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import { sqliteDriverFile } from './sqlite-driver.js';
 
 const EVERY_MS = 1_000;
 /** A log of so many pages is begun anew, for which writers wait some milliseconds. */
@@ -52,8 +52,7 @@ export class Checkpoints {
 
   #begin(): void {
     const { file, onChange, every_ms = EVERY_MS } = this.#options;
-    const driver = createRequire(import.meta.url).resolve('better-sqlite3');
-    const workerData = { file, driver, every_ms, max_pages: MAX_PAGES };
+    const workerData = { file, driver: sqliteDriverFile(), every_ms, max_pages: MAX_PAGES };
     const thread = new Worker(PROGRAM, { eval: true, execArgv: [], workerData });
     this.#thread = thread;
     thread.unref();

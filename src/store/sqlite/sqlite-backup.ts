@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, lstatSync, openSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { openDatabase, type Database } from '../database.js';
 import { differingMigrations } from '../migrate.js';
 import { noStore } from '../missing.js';
 import { PRIVATE_FILE } from '../owner-only.js';
 import { codeOf } from '../retry.js';
 import { StoreError } from '../store-error.js';
+import { openSqliteFile } from './sqlite-driver.js';
 import { sqliteFault } from './sqlite-fault.js';
 import { verify, verifyBalances } from '../verify/verify.js';
 
@@ -93,7 +93,7 @@ async function copy(
   partial: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const source = new Sqlite(store, { readonly: true, timeout: 5_000 });
+  const source = openSqliteFile(store, { readonly: true, timeout: 5_000 });
   try {
     source.exec('begin');
     source.prepare('select count(*) from sqlite_schema').get();

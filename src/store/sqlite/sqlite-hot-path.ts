@@ -13,6 +13,7 @@ import {
 } from '../hot-path.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import type { Process } from '../leases/leases.js';
+import { openSqliteFile } from './sqlite-driver.js';
 import { sqliteFault } from './sqlite-fault.js';
 import { SqliteRecords } from './sqlite-records.js';
 import { SqliteRequests } from './sqlite-requests.js';
@@ -23,7 +24,7 @@ import type { HoldResult, Settled } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
 import type { RequestRecord } from '../../core/request-record.js';
 import type { Charge } from '../ledger/ledger-columns.js';
-import Sqlite from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import DataLoader from 'dataloader';
 
 /**
@@ -49,7 +50,7 @@ export class SqliteHotPath implements HotPath {
   #isRegistered = false;
 
   constructor(file: string, self: Process, now: () => number) {
-    this.#database = new Sqlite(file);
+    this.#database = openSqliteFile(file);
     prepareSqlite(this.#database);
     // The group commit syncs the disk itself, off the event loop.
     this.#database.pragma('synchronous = NORMAL');

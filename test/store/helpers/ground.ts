@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import pg from 'pg';
+import { openSqliteFile } from '../../../src/store/sqlite/sqlite-driver.js';
 import { MACHINE } from '../../../src/store/leases/liveness.js';
 import { openStore } from '../../../src/store/open.js';
 import type { Store } from '../../../src/store/store-types.js';
@@ -104,7 +104,7 @@ async function makeSqlite(): Promise<Place> {
     dialect: 'sqlite',
     url: `sqlite:${file}`,
     async sql(text) {
-      const database = new Sqlite(file);
+      const database = openSqliteFile(file);
       try {
         database.pragma('foreign_keys = OFF');
         if (/^\s*select/i.test(text)) return database.prepare<[], Row>(text).all();
@@ -115,7 +115,7 @@ async function makeSqlite(): Promise<Place> {
       }
     },
     async lock(text) {
-      const database = new Sqlite(file);
+      const database = openSqliteFile(file);
       database.exec(`begin immediate; ${text}`);
       return async () => {
         database.exec('commit');

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import knex, { type Knex } from 'knex';
+import { sqliteClient } from '../../../src/store/sqlite/sqlite-driver.js';
 import { MIGRATIONS } from '../../../src/store/migrations.js';
 import type { Ground } from './ground.js';
 
@@ -13,7 +14,7 @@ export async function migrateTo(
   if (dialect === 'sqlite') mkdirSync(dirname(file), { recursive: true });
   const database = knex(
     dialect === 'sqlite'
-      ? { client: 'better-sqlite3', connection: file, useNullAsDefault: true }
+      ? { client: sqliteClient(), connection: file, useNullAsDefault: true }
       : { client: 'pg', connection: url },
   );
   const some = MIGRATIONS.slice(0, MIGRATIONS.findIndex(({ name }) => name === last) + 1);

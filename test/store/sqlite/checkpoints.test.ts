@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
+import { openSqliteFile } from '../../../src/store/sqlite/sqlite-driver.js';
 import { Checkpoints } from '../../../src/store/sqlite/checkpoints.js';
 import { until } from '../../helpers/until.js';
 
@@ -15,7 +15,7 @@ describe('the thread that makes checkpoints', () => {
 
   it('copies what is written into the database, and ends when it is closed', async () => {
     const file = join(folder, 'a.db');
-    const writer = new Sqlite(file);
+    const writer = openSqliteFile(file);
     writer.pragma('journal_mode = WAL');
     writer.pragma('wal_autocheckpoint = 0');
     writer.exec('create table texts (text)');

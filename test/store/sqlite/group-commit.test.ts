@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
+import { openSqliteFile } from '../../../src/store/sqlite/sqlite-driver.js';
 import { WalSync } from '../../../src/store/sqlite/sqlite-file.js';
 import { collectBatch, GroupCommit, MAX_BATCH } from '../../../src/store/sqlite/group-commit.js';
 import { refusal } from '../helpers/ground.js';
@@ -18,7 +19,7 @@ describe('group commit', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-group-'));
-    database = new Sqlite(join(folder, 'a.db'), { timeout: 0 });
+    database = openSqliteFile(join(folder, 'a.db'), { timeout: 0 });
     database.pragma('journal_mode = WAL');
     database.pragma('foreign_keys = ON');
     database.exec(`
@@ -26,7 +27,7 @@ describe('group commit', () => {
       create table nowhere (id integer primary key);
       create table debts (id integer references nowhere deferrable initially deferred);
     `);
-    beside = new Sqlite(join(folder, 'a.db'), { timeout: 0 });
+    beside = openSqliteFile(join(folder, 'a.db'), { timeout: 0 });
     transactions = 0;
     again = [];
     const begun = (isAgain: boolean): void => {

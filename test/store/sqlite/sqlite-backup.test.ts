@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
+import { openSqliteFile } from '../../../src/store/sqlite/sqlite-driver.js';
 import { backupStore } from '../../../src/store/backup.js';
 import { openStore } from '../../../src/store/open.js';
 import type { Store } from '../../../src/store/store-types.js';
@@ -79,7 +79,7 @@ describe('a backup of a store in SQLite', () => {
   it('is of one moment, and is not begun anew by charges that are made meanwhile', async () => {
     const id = await begin();
     // Large enough for several steps: at each of them charges are committed.
-    const rows = new Sqlite(live);
+    const rows = openSqliteFile(live);
     rows.exec('create table ballast (bytes blob)');
     const insert = rows.prepare('insert into ballast values (randomblob(4000))');
     rows.transaction(() => {
@@ -153,7 +153,7 @@ describe('a backup of a store in SQLite', () => {
   it('keeps the older backup where the store does not add up', async () => {
     await begin();
     writeFileSync(target, 'older');
-    const sql = new Sqlite(live);
+    const sql = openSqliteFile(live);
     sql.exec('update accounts set balance_nano = balance_nano + 1');
     sql.close();
     expect(await refusal(backup({ force: true }))).to.match(
@@ -194,14 +194,14 @@ describe('a backup of a store in SQLite', () => {
 
   it('leaves the store of an older version as old as it was', async () => {
     await migrateTo({ dialect: 'sqlite', url: `sqlite:${live}` }, '001-accounts');
-    const sql = new Sqlite(live);
+    const sql = openSqliteFile(live);
     sql.exec(`insert into accounts values ('acc_1', 'ann', 10, 0, 1);
       insert into ledger (account_id, kind, reference, amount_nano, estimated, created_ms)
         values ('acc_1', 'credit', 'c', 10, false, 1)`);
     sql.close();
     expect(await backup()).to.include({ accounts: 1, entries: 1, open_holds: 0 });
     for (const file of [live, target]) {
-      const read = new Sqlite(file);
+      const read = openSqliteFile(file);
       const names = read.prepare('select name from migrations').all();
       read.close();
       expect(names, file).to.deep.equal([{ name: '001-accounts' }]);

@@ -1,8 +1,9 @@
-import Sqlite from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openSqliteFile } from '../../../src/store/sqlite/sqlite-driver.js';
 import { batchedReads } from '../../../src/store/sqlite/sqlite-hot-path.js';
 
 interface Row {
@@ -16,10 +17,10 @@ describe('batched reads of a SQLite file', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-reads-'));
-    database = new Sqlite(join(folder, 'a.db'));
+    database = openSqliteFile(join(folder, 'a.db'));
     database.pragma('journal_mode = WAL');
     database.exec("create table keys (name text); insert into keys values ('a'), ('b')");
-    beside = new Sqlite(join(folder, 'a.db'));
+    beside = openSqliteFile(join(folder, 'a.db'));
   });
 
   afterEach(() => {

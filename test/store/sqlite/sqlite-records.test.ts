@@ -1,6 +1,6 @@
-import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { openSqliteFile } from '../../../src/store/sqlite/sqlite-driver.js';
 import { FLAGS, type RequestRecord } from '../../../src/core/request-record.js';
 import type { Store } from '../../../src/store/store-types.js';
 import { GroupCommit } from '../../../src/store/sqlite/group-commit.js';
@@ -129,7 +129,7 @@ function testSums(ground: Ground): void {
 
   it('do not count records that were undone, in whose place another process writes', async () => {
     const other = await ground.open();
-    const database = new Sqlite(ground.place.url.slice('sqlite:'.length));
+    const database = openSqliteFile(ground.place.url.slice('sqlite:'.length));
     const group = new GroupCommit(database, () => {});
     const records = new SqliteRecords(database, group);
     const requests = new SqliteRequests(database, group, records);
