@@ -54,19 +54,27 @@ interface Schema {
 /**
  * The schema as its types need it. What a key says beside a `$ref` would make a second type of the
  * same shape: the key of a plain value keeps its words and takes the place of the `$ref`, any other
- * keeps the `$ref`.
+ * keeps the `$ref`. The fields that only some kinds of an object have are fields of its one type.
  */
 function forTypes(whole: Schema): Schema {
   const prepared = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(prepared);
     if (typeof part !== 'object' || part === null) return part;
-    const { $ref, ...own } = part as Schema;
+    const { $ref, ...own } = withKinds(part as Schema);
     const target = whole.$defs?.[$ref?.replace('#/$defs/', '') ?? ''];
     if (target && isPlain(target)) return 'description' in own ? { ...target, ...own } : part;
     if ($ref !== undefined) return { $ref };
-    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, prepared(value)]));
+    return Object.fromEntries(Object.entries(own).map(([key, value]) => [key, prepared(value)]));
   };
   return prepared(whole) as Schema;
+}
+
+/** A schema whose own fields are followed by those of its `then`. */
+function withKinds(part: Schema): Schema {
+  const { properties, then: kinds } = part as { properties?: object; then?: Schema };
+  const more = kinds?.['properties'];
+  if (!properties || typeof more !== 'object') return part;
+  return { ...part, properties: { ...properties, ...more, ...properties } };
 }
 
 /** Text, a number or a boolean. */

@@ -4,8 +4,8 @@ import { isRecord } from './objects.js';
  * The text of a block of a type that is not known. The hold is computed from it, so every upstream
  * must get this text and no other.
  */
-export function textOfBlock({ text, content }: { text?: string; content?: unknown }): string {
-  return text ?? allText(content);
+export function textOfBlock({ text, content }: { text?: unknown; content?: unknown }): string {
+  return typeof text === 'string' ? text : allText(content);
 }
 
 /** All text in a value of any shape, as `textOfBlock` says it. */

@@ -39,6 +39,15 @@ export interface Description {
   readonly query?: string;
 }
 
+/** A capability that a part of a body needs. */
+export interface Need {
+  readonly capability: Capability;
+  /** The part of the body. */
+  readonly param: string;
+  /** What the model does not take without it. */
+  readonly what: string;
+}
+
 /** A format in which clients send requests to a modality, named by `validate: NAME`. */
 export interface RequestFormat {
   /** Also the name of the schema of its body, `schemas/NAME.schema.json`. */
@@ -67,6 +76,11 @@ export interface RequestFormat {
    * Changes it in place; returns false if there was nothing to repair.
    */
   readonly repair?: (body: unknown) => boolean;
+  /**
+   * What a model must be able to do for the field at fault, from the outside in; absent if no model
+   * that has the endpoint's capability lacks anything.
+   */
+  readonly needs?: (body: unknown, param: string) => readonly Need[];
   /** Locates the texts in a body that people, models and tools have written. */
   readonly texts: TextShape;
   /** How models are listed to its clients, by `models: NAME` or by the headers that they send. */

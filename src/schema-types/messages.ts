@@ -1,7 +1,5 @@
 // Made by `npm run types` from schemas/messages.schema.json.
 
-/** a content block; its type says which of the fields it has */
-export type MessagesBlock = Block;
 export type MessagesCacheControl = {
   type: string;
   ttl?: string;
@@ -57,7 +55,11 @@ export interface MessagesMessage {
   role: 'user' | 'assistant' | 'system';
   content: string | MessagesBlock[];
 }
-export interface Block {
+/**
+ * a content block; its type says which of the fields it has, and of one of another type only its
+ * text is read
+ */
+export interface MessagesBlock {
   type: string;
   text?: string;
   /** of an image or a document; of a search result a text */
@@ -86,7 +88,7 @@ export interface MessagesSource {
 }
 export interface MessagesTool {
   type?: string | null;
-  name: string;
+  name?: string;
   description?: string;
   input_schema?: {};
   strict?: boolean | null;

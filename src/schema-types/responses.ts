@@ -1,7 +1,5 @@
 // Made by `npm run types` from schemas/responses.schema.json.
 
-/** an item of the conversation; its type says which of the fields it has */
-export type ResponsesItem = Item;
 export type ResponsesTextFormat = {
   type: 'text' | 'json_object' | 'json_schema';
   name?: string;
@@ -59,21 +57,28 @@ export interface ResponsesBody {
   background?: boolean | null;
   user?: string | null;
 }
-export interface Item {
+/**
+ * an item of the conversation; its type says which of the fields it has, and one of another type is
+ * left out
+ */
+export interface ResponsesItem {
   type?: string;
   role?: 'user' | 'assistant' | 'system' | 'developer';
   content?: string | ResponsesPart[] | null;
-  call_id?: string;
+  call_id?: string | null;
   name?: string;
   namespace?: string | null;
-  arguments?: string;
+  arguments?: string | {};
   input?: string;
   output?: string | ResponsesPart[];
   summary?: ResponsesPart[] | null;
   encrypted_content?: string | null;
   tools?: ResponsesTool[];
 }
-/** a part of a content list; its type says which of the fields it has */
+/**
+ * a part of a content list; its type says which of the fields it has, and one of another type is
+ * left out
+ */
 export interface ResponsesPart {
   type: string;
   text?: string;

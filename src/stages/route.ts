@@ -3,7 +3,9 @@ import { isRecord } from '../lib/objects.js';
 import { GatewayError, modelNotAllowed, modelNotFound, OptionError } from '../core/errors.js';
 import { paramsOf, formatOption, fact, type Stage } from '../pipeline/stage.js';
 import { ignoredHeader } from '../http/ignored-header.js';
-import type { FindTask, Modalities, Modality } from '../pipeline/modality.js';
+import type { FindTask, Modalities, Modality, RequestFormat } from '../pipeline/modality.js';
+import { withMissingCapability } from '../pipeline/missing-capability.js';
+import type { Work } from '../pipeline/work.js';
 import { quote } from '../yaml/source.js';
 
 /**
@@ -40,13 +42,14 @@ export function route(modalities: Modalities): Stage {
       return (ctx, next) => {
         const { state } = ctx;
         const request = fact(state, 'request');
-        const id = formats.get(request.format)?.modelOf(request.body, paramsOf(ctx)) ?? '';
+        const format = formats.get(request.format);
+        const id = format?.modelOf(request.body, paramsOf(ctx)) ?? '';
         const model = services.configuration.models.get(id);
         if (!model) throw modelNotFound(id);
         // Before the checks: the record of a refusal names the model too.
         state.model = model;
         refuseUse(model, modality.name, fact(state, 'caller'));
-        const work = modality.plan(request, model);
+        const work = plan(modality, format, request, model);
         if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
         if (work.adjusted?.length) ctx.set('tollgate-adjusted', work.adjusted.join(', '));
         work.upstreams = orderByWeight(work.upstreams, services.random);
@@ -71,6 +74,19 @@ function modalityOf(modalities: Modalities, option: unknown): Modality {
   throw new OptionError(`${formatOption(capability)} is not a capability to route to`, [
     ...modalities.keys(),
   ]);
+}
+
+function plan(
+  modality: Modality,
+  format: RequestFormat | undefined,
+  request: Parameters<Modality['plan']>[0],
+  model: Model,
+): Work {
+  try {
+    return modality.plan(request, model);
+  } catch (error) {
+    throw withMissingCapability(error, format, request.body, model);
+  }
 }
 
 /** Throws `GatewayError` (400) where the key may not use the model, or it lacks the capability. */

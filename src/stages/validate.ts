@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { EndpointEntry } from '../core/configuration.js';
+import type { Model } from '../core/model.js';
+import { isRecord } from '../lib/objects.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
 import { isMultipart, readMultipartBody, compileFormSchema } from '../http/read-multipart.js';
@@ -11,7 +13,15 @@ import {
 } from '../http/request-body.js';
 import { admission } from '../pipeline/admission.js';
 import { type Modalities, formatOf, type RequestFormat } from '../pipeline/modality.js';
-import { formatOption, requestMemoryOf, type Stage } from '../pipeline/stage.js';
+import { withMissingCapability } from '../pipeline/missing-capability.js';
+import {
+  formatOption,
+  paramsOf,
+  requestMemoryOf,
+  type PathParams,
+  type Stage,
+  type State,
+} from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 
 /**
@@ -42,6 +52,7 @@ export function validate(modalities: Modalities): Stage {
       const found = formats.find(({ name }) => name === format);
       const repair = found?.repair?.bind(found);
       const normalize = found?.normalize?.bind(found);
+      const modelOf = modelReader(found);
       const form = found?.form;
       const formCheck = form ? compileFormSchema(format) : undefined;
       const checks = [compileShippedSchema(format)];
@@ -59,12 +70,31 @@ export function validate(modalities: Modalities): Stage {
         const body = await (isForm ? readMultipartBody : readJsonBody)(ctx.req, terms);
         if (isForm) formCheck(body);
         normalize?.(body);
-        checkBody(checks, body, repair);
+        try {
+          checkBody(checks, body, repair);
+        } catch (error) {
+          const model = modelOf(body, paramsOf(ctx), state, services);
+          throw withMissingCapability(error, found, body, model);
+        }
         // Every schema of a format accepts objects only.
         state.request = { format, body: body as object, headers: headersOf(ctx.req, found) };
         await next();
       };
     },
+  };
+}
+
+/** Reads the model of a body that may break its schema; undefined if its caller may not use it. */
+function modelReader(format: RequestFormat | undefined) {
+  return (
+    body: unknown,
+    params: PathParams,
+    { caller }: State,
+    { configuration }: Services,
+  ): Model | undefined => {
+    const id: unknown = isRecord(body) ? format?.modelOf(body, params) : undefined;
+    if (typeof id !== 'string' || caller?.models?.includes(id) === false) return undefined;
+    return configuration.models.get(id);
   };
 }
 

@@ -21,6 +21,12 @@ export class ClientNames {
     return made;
   }
 
+  /** Records that a message or part is made from the field from which `other` is made. */
+  placeAs<Made extends object>(other: object, made: Made): Made {
+    const field = this.#places.get(other);
+    return field === undefined ? made : this.place(made, field);
+  }
+
   /** Runs `read` on the messages of a call. Its errors name the client's fields. */
   reading<Read>(messages: readonly ChatMessage[], read: () => Read): Read {
     this.#messages = messages;

@@ -7,6 +7,8 @@ export interface Shape {
   $ref?: string;
   anyOf?: Shape[];
   properties?: Record<string, Shape>;
+  /** The fields that only some kinds of an object have. */
+  then?: { properties?: Record<string, Shape> };
   items?: Shape;
 }
 
@@ -35,11 +37,12 @@ export class BodyShape {
    * named.
    */
   unknownFields(value: unknown, at = this.root, path = ''): string[] {
-    const { items, properties } = this.part(at);
+    const { items, properties: own, then } = this.part(at);
     if (items && Array.isArray(value)) {
       return [...new Set(value.flatMap((one) => this.unknownFields(one, items, `${path}[]`)))];
     }
-    if (!isRecord(value) || !properties) return [];
+    if (!isRecord(value) || !own) return [];
+    const properties = { ...then?.properties, ...own };
     return Object.entries(value).flatMap(([name, inner_value]) => {
       const inner = path === '' ? name : `${path}.${headerSafe(name)}`;
       const field = Object.hasOwn(properties, name) ? properties[name] : undefined;

@@ -7,6 +7,8 @@ import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callFormat } from './openai-calls.js';
+import { ClientNames } from '../client-names.js';
+import { saysNothing, spokenTurns } from './empty-turns.js';
 import { CHAT_TEXTS } from './openai-texts.js';
 import { repairBody } from './openai-tidy.js';
 import { asFunctions } from './openai-tools.js';
@@ -17,6 +19,7 @@ import { isFree, type Capability, type Model } from '../../../core/model.js';
 import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import type { ChatWork, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
+import { neededCapabilities } from './needs.js';
 
 /** The chat format of the service specification (2.1 to 2.5). */
 export const chatCompletion: ChatFormat = {
@@ -35,6 +38,7 @@ export const chatCompletion: ChatFormat = {
     },
   },
   repair: repairBody,
+  needs: neededCapabilities,
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated, and its type is generated from the schema.
@@ -99,6 +103,8 @@ const READ = new Set(READ_FIELDS);
 const SAMPLING = new Set(SAMPLING_FIELDS);
 const TOOLS = new Set(TOOL_FIELDS);
 const STREAM_OPTIONS = new Set(['include_usage']);
+/** The keys of a message that says nothing. */
+const EMPTY_KEYS = new Set(['role', 'content', 'name', 'tool_calls', 'cache_control']);
 const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
 
 /**
@@ -106,6 +112,18 @@ const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
  * `GatewayError` if the tools are not valid, or if the model cannot do it.
  */
 export function completionWork(body: ChatCompletionBody, model: Model): ChatWork {
+  const { messages: given } = body;
+  if (!given.some(saysNothing)) return translatedWork(body, model);
+  const names = new ClientNames(new Map());
+  given.forEach((message, at) => names.place(message, `messages[${at}]`));
+  const { messages, left_out } = spokenTurns(given, names, 'messages');
+  const work = names.reading(messages, () => translatedWork({ ...body, messages }, model));
+  const ignored = new Set(work.ignored);
+  for (const message of left_out) noteUnknownFields(message, EMPTY_KEYS, 'messages[]', ignored);
+  return { ...work, names, ignored: [...ignored] };
+}
+
+function translatedWork(body: ChatCompletionBody, model: Model): ChatWork {
   if (!body.tools && !body.functions && !body.function_call) return chatWork(body, model);
   const translated = asFunctions(body);
   return translated.complete(chatWork(translated.body, model));

@@ -8,18 +8,22 @@ import type {
   GeminiMedia,
   GeminiPart,
 } from '../../../schema-types/generate-content.js';
-import { GatewayError } from '../../../core/errors.js';
+import { fieldError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { JsonTexts } from '../../../lib/json-text.js';
 import { signedId } from '../../../lib/tool-id.js';
 import type { ClientNames } from '../client-names.js';
 import type { ReasoningDetail } from '../codec.js';
+import { hasReasoning, spokenTurns } from './empty-turns.js';
 import { GEMINI_FORMAT, stateIn } from './generate-content-state.js';
 import { hiddenKind, hiddenText } from './hidden-media.js';
 import { refuseDeep } from '../../../pipeline/nesting.js';
 
 /** The signature that clients send for a call of another model, which has none. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/** The kinds of parts that instructions cannot have. */
+const NOT_TEXTS = ['inlineData', 'fileData', 'functionCall', 'functionResponse'] as const;
 
 /** The state of reading the turns of a request: the model, and what is left out of them. */
 export interface ContentReading {
@@ -34,25 +38,20 @@ export function messagesOf(
   system: GeminiContent | null | undefined,
   reading: ContentReading,
 ): ChatMessage[] {
-  const { names } = reading;
+  const { names, ignored } = reading;
   const reader = new ContentReader(reading);
-  const messages = joined(contents).flatMap((turn) => reader.read(turn));
-  if (messages.length === 0) {
-    throw new GatewayError('invalid_request', 'contents must not be empty.', {
-      param: 'contents',
-    });
-  }
+  const turns = joined(contents).flatMap((turn) => reader.read(turn));
+  if (turns.length === 0) throw fieldError('contents', 'must not be empty');
+  const { messages, left_out } = spokenTurns(turns, names, 'contents');
+  if (left_out.some(hasReasoning)) ignored.add('contents[].parts[].thought');
   const named = instructions(system).map((one) => names.place(one, 'systemInstruction'));
   return [...named, ...messages];
 }
 
 function instructions(system: GeminiContent | null | undefined): ChatMessage[] {
   const parts = system?.parts ?? [];
-  const at = parts.findIndex(({ text }) => text === undefined);
-  if (at >= 0) {
-    const param = `systemInstruction.parts[${at}]`;
-    throw new GatewayError('invalid_request', `${param} must be a text.`, { param });
-  }
+  const at = parts.findIndex((part) => NOT_TEXTS.some((name) => part[name] !== undefined));
+  if (at >= 0) throw fieldError(`systemInstruction.parts[${at}]`, 'must be a text');
   const content = textIn(parts, '\n');
   return content === '' ? [] : [{ role: 'system', content }];
 }
@@ -92,7 +91,6 @@ class ContentReader {
   }
 
   #assistant(parts: readonly GeminiPart[]): ChatMessage[] {
-    if (parts.length === 0) return [];
     const calls = parts.flatMap((part) => this.#callOf(part));
     const content = textIn(parts.filter(isVisible), '');
     const thoughts = textIn(

@@ -10,6 +10,7 @@ import { normalizeSpelling } from './generate-content-spelling.js';
 import { CONTENT_TEXTS } from './generate-content-texts.js';
 import { geminiModels } from './model-lists.js';
 import { ContentWriter } from './generate-content-stream.js';
+import { neededCapabilities } from './needs.js';
 
 /** The Gemini API, for Google's SDKs and the Gemini CLI, with every chat model. */
 export const generateContent = contentFormat('generate-content', 'generateContent', false);
@@ -86,6 +87,7 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
       },
     },
     normalize: normalizeSpelling,
+    needs: neededCapabilities,
     texts: CONTENT_TEXTS,
     modelOf: (_, { model = '' }) => model,
     // The body was validated, and its type is generated from the schema.

@@ -61,7 +61,7 @@ function translated(
   const messages = read.map(({ message }) => message);
   return content_parts.length === 0 && results.length > 0
     ? messages
-    : [...messages, { role, content: simplified(content_parts) }];
+    : [...messages, { role, content: content_parts.length > 0 ? simplified(content_parts) : [] }];
 }
 
 /** Blocks that only an assistant has. */
@@ -165,7 +165,9 @@ function shownPart(part: ContentPart, reader: Reader): ContentPart {
 
 /** The content as text, where its blocks are nothing else, or as content parts. */
 export function contentOf(content: string | readonly MessagesBlock[]): string | ContentPart[] {
-  return typeof content === 'string' ? content : simplified(content.flatMap(partsOf));
+  return typeof content === 'string'
+    ? content
+    : simplified(content.flatMap((block) => partsOf(block)));
 }
 
 /** Plain texts without a cache mark become a string, which every upstream accepts. */
@@ -180,17 +182,20 @@ function textPart(text: string, mark: object = {}): ContentPart {
 }
 
 function placedParts(block: MessagesBlock, place: string, { names }: Reader): ContentPart[] {
-  return partsOf(block).map((part) => names.place(part, place));
+  return partsOf(block, place).map((part) => names.place(part, place));
 }
 
-function partsOf(block: MessagesBlock): ContentPart[] {
-  const mark = block.cache_control ? { cache_control: block.cache_control } : {};
+function partsOf(block: MessagesBlock, place = 'messages'): ContentPart[] {
+  // The schema has checked the fields of known types alone.
+  const { cache_control } = TYPES.has(block.type) ? block : {};
+  const mark = cache_control ? { cache_control } : {};
   const { type, source, tool_name = '', title, content } = block;
   if (type === 'text') return [textPart(block.text ?? '', mark)];
   if (type === 'image' && typeof source === 'object') {
-    return [{ type: 'image_url', image_url: { url: urlOf(source) }, ...mark }];
+    return [{ type: 'image_url', image_url: { url: urlOf(source, place) }, ...mark }];
   }
-  if (type === 'document' && typeof source === 'object') return documentOf(block, source, mark);
+  if (type === 'document' && typeof source === 'object')
+    return documentOf(block, source, mark, place);
   if (type === 'tool_reference') {
     return [textPart(`The tool ${tool_name} can be called now.`, mark)];
   }
@@ -206,18 +211,24 @@ function documentOf(
   { title, context }: MessagesBlock,
   source: MessagesSource,
   mark: object,
+  place: string,
 ): ContentPart[] {
   const about = [title, context].filter(Boolean).join('\n');
   const heading = about === '' ? [] : [textPart(about)];
   if (source.type === 'text') return [...heading, textPart(source.data ?? '', mark)];
   if (source.type === 'content') {
     const { content = '' } = source;
-    const parts = typeof content === 'string' ? [textPart(content)] : content.flatMap(partsOf);
+    const parts =
+      typeof content === 'string'
+        ? [textPart(content)]
+        : content.flatMap((one) => partsOf(one, place));
     return [...heading, ...parts];
   }
   const filename = title ? { filename: title } : {};
   const file =
-    source.type === 'file' ? { file_id: source.file_id ?? '' } : { file_data: urlOf(source) };
+    source.type === 'file'
+      ? { file_id: source.file_id ?? '' }
+      : { file_data: urlOf(source, place) };
   return [
     ...(context ? [textPart(context)] : []),
     { type: 'file', file: { ...file, ...filename }, ...mark },
@@ -227,10 +238,10 @@ function documentOf(
 /**
  * The URL of a source. Throws `GatewayError` for the ID of a file, which only its own API knows.
  */
-function urlOf({ type, url, media_type = '', data = '' }: MessagesSource): string {
+function urlOf({ type, url, media_type = '', data = '' }: MessagesSource, param: string): string {
   if (type === 'file') {
     const message = 'An image by the ID of a file cannot be read here: send its bytes or a URL.';
-    throw new GatewayError('invalid_request', message, { param: 'messages' });
+    throw new GatewayError('invalid_request', message, { param });
   }
   return url ?? `data:${media_type};base64,${data}`;
 }

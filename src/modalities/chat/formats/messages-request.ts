@@ -16,6 +16,7 @@ import { ClientNames } from '../client-names.js';
 import type { MessagesOriginal } from '../codec.js';
 import { BodyShape } from './body-shape.js';
 import { contentOf, isAllowedIn, messagesOf, type Reader } from './messages-blocks.js';
+import { hasReasoning, spokenTurns } from './empty-turns.js';
 import { foreignFields } from './chat-completion.js';
 import { isSealed } from './sealed-reasoning.js';
 import { refuseDeep } from '../../../pipeline/nesting.js';
@@ -104,12 +105,15 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
     user: metadata?.user_id,
   };
   const given = Object.entries(own).filter(([, value]) => value !== undefined && value !== null);
+  const turns = messages.flatMap((message, at) => messagesOf(message, `messages[${at}]`, reader));
+  const spoken = spokenTurns(turns, names, 'messages');
+  if (spoken.left_out.some(hasReasoning)) ignored.add('messages[].content[].thinking');
   const completion = {
     ...Object.fromEntries([...same, ...given]),
     model: body.model,
     messages: [
       ...(system?.length ? [names.place(systemOf(system), 'system')] : []),
-      ...messages.flatMap((message, at) => messagesOf(message, `messages[${at}]`, reader)),
+      ...spoken.messages,
     ],
   };
   const { context_management: _, tools: _read, ...others } = body;
@@ -207,7 +211,7 @@ export function originalOf(body: MessagesBody, headers: RequestHeaders): Message
       typeof system === 'string'
         ? [{ type: 'text', text: system }]
         : (system ?? []).filter((block) => isAllowedIn('system', block)),
-    messages: messages.map(withoutForeign),
+    messages: withoutLoneThoughts(messages.map(withoutForeign)),
     tools: tools ?? [],
     effort: output_config?.effort ?? undefined,
     betas: betasIn(headers),
@@ -228,6 +232,23 @@ function withoutForeign({ role, content }: MessagesMessage): MessagesMessage {
     role,
     content: content.filter((block) => isAllowedIn(role, block) && !isForeign(block)),
   };
+}
+
+/** Empties turns of nothing but thoughts, which the API refuses. */
+function withoutLoneThoughts(messages: MessagesMessage[]): MessagesMessage[] {
+  let hasSpoken = false;
+  const kept = messages.toReversed().map((message) => {
+    const { role, content } = message;
+    const isThought =
+      role === 'assistant' && typeof content !== 'string' && content.every(isThinking);
+    hasSpoken = role === 'assistant' && (hasSpoken || !isThought);
+    return isThought && !hasSpoken ? { ...message, content: [] } : message;
+  });
+  return kept.toReversed();
+}
+
+function isThinking({ type }: MessagesBlock): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
 }
 
 function isForeign({ type, signature = '', data = '' }: MessagesBlock): boolean {

@@ -1,4 +1,5 @@
 import { JsonTexts } from '../../../lib/json-text.js';
+import { dropNulls, isRecord, recordsIn } from '../../../lib/objects.js';
 import { argumentsObject } from '../../../lib/tool-arguments.js';
 import { ERRORS, GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
@@ -15,6 +16,7 @@ import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { MESSAGES_TEXTS } from './messages-texts.js';
 import { guessPromptTokens } from '../price.js';
 import { chatWork } from './chat-completion.js';
+import { neededCapabilities } from './needs.js';
 
 /** Anthropic's Messages API, for its SDKs and Claude Code, with every chat model. */
 export const messages: ChatFormat = {
@@ -37,6 +39,8 @@ export const messages: ChatFormat = {
       'text/event-stream': 'messages#/$defs/event',
     },
   },
+  repair: repairTurns,
+  needs: neededCapabilities,
   texts: MESSAGES_TEXTS,
   modelOf: (body) => (body as MessagesBody).model,
   read: (body, model, headers) => {
@@ -63,6 +67,24 @@ export const messages: ChatFormat = {
   },
   error: errorOf,
 };
+
+/**
+ * Repairs the turns of clients that write null for what is absent: an assistant's content, and
+ * fields of blocks and tools.
+ */
+export function repairTurns(body: unknown): boolean {
+  if (!isRecord(body)) return false;
+  let hasChanges = false;
+  for (const message of recordsIn(body['messages'])) {
+    if (message['role'] === 'assistant' && (message['content'] ?? null) === null) {
+      message['content'] = [];
+      hasChanges = true;
+    }
+    for (const block of recordsIn(message['content'])) if (dropNulls(block)) hasChanges = true;
+  }
+  for (const tool of recordsIn(body['tools'])) if (dropNulls(tool)) hasChanges = true;
+  return hasChanges;
+}
 
 /**
  * Refuses a conversation that the server is to keep, in the words on which Anthropic's own client

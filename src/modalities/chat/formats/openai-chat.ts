@@ -7,8 +7,9 @@ import type { ChatFormat } from './format.js';
 import { ChunkWriter, completion } from './openai-answer.js';
 import { callFormat } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
-import { repairBody } from './openai-tidy.js';
+import { repairOpenBody } from './openai-tidy.js';
 import { completionWork } from './chat-completion.js';
+import { neededCapabilities } from './needs.js';
 
 interface Contract {
   choices: { message: { content: string | null }; logprobs?: unknown }[];
@@ -32,8 +33,9 @@ export const openAiChat: ChatFormat = {
       'text/event-stream': 'openai-chat#/$defs/chunk',
     },
   },
-  repair: repairBody,
+  repair: repairOpenBody,
   models: contractModels,
+  needs: neededCapabilities,
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated: its schema refines the one from which its type is generated.

@@ -111,12 +111,11 @@ function gateMessage(message: ChatMessage, at: string, { capabilities }: Message
       { param: `${at}.role` },
     );
   }
+  // A turn of nothing but calls.
   if (message.content === null || message.content === undefined) {
-    throw new GatewayError(
-      'invalid_request',
-      `${at}.content must be a string or an array of content parts.`,
-      { param: `${at}.content` },
-    );
+    const param = `${at}.tool_calls`;
+    const complaint = `${param}: this model does not take tools.`;
+    throw new GatewayError('unsupported_capability', complaint, { param });
   }
 }
 

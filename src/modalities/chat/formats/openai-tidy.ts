@@ -1,3 +1,4 @@
+import { headerSafe } from '../../../http/ignored-header.js';
 import { dropNulls, isRecord } from '../../../lib/objects.js';
 import { rewriteCalls } from './openai-history.js';
 
@@ -24,6 +25,34 @@ export function repairBody(body: unknown): boolean {
     if (isRecord(tool) && dropNulls(tool['custom'])) hasChanges = true;
   }
   if (rewriteCalls(listIn(messages))) hasChanges = true;
+  return hasChanges;
+}
+
+/** The types of parts that chat completions know, or that `repairBody` knows. */
+const PART_TYPES: ReadonlySet<unknown> = new Set(['text', 'image_url', 'input_audio', 'file']);
+
+/**
+ * Repairs what only the contract of the service forbids, and other gateways do not: an assistant's
+ * turn without content, and parts of other types. These are left out, and a field that no message
+ * has stands for each, so that it is named as ignored.
+ */
+export function repairOpenBody(body: unknown): boolean {
+  let hasChanges = repairBody(body);
+  if (!isRecord(body)) return false;
+  for (const message of listIn(body['messages']).filter(isRecord)) {
+    const { role, content, tool_calls } = message;
+    if (role === 'assistant' && (content ?? null) === null && !tool_calls) {
+      message['content'] = '';
+      hasChanges = true;
+    }
+    const isUnknown = (part: unknown): part is Record<string, unknown> & { type: string } =>
+      isRecord(part) && typeof part['type'] === 'string' && !PART_TYPES.has(part['type']);
+    const unknown = listIn(content).filter(isUnknown);
+    if (unknown.length === 0) continue;
+    hasChanges = true;
+    message['content'] = listIn(content).filter((part) => !isUnknown(part));
+    for (const { type } of unknown) message[`content[].${headerSafe(type)}`] = true;
+  }
   return hasChanges;
 }
 

@@ -6,10 +6,16 @@ import type {
   ContentPart,
   ToolCallPart,
 } from '../../../schema-types/chat-completion.js';
-import type { ResponsesItem, ResponsesPart } from '../../../schema-types/responses.js';
 import { JsonTexts } from '../../../lib/json-text.js';
+import type {
+  ResponsesItem,
+  ResponsesPart,
+  ResponsesTool,
+} from '../../../schema-types/responses.js';
 import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
+import { dropNulls, isRecord, recordsIn } from '../../../lib/objects.js';
 import type { ClientNames } from '../client-names.js';
+import { hasReasoning, spokenTurns } from './empty-turns.js';
 import { isSealed, unsealed } from './sealed-reasoning.js';
 import { flatName } from './responses-tools.js';
 
@@ -29,6 +35,7 @@ const ITEM_KEYS: ReadonlySet<string> = new Set([
   'summary',
   'encrypted_content',
   'tools',
+  'execution',
 ]);
 const PART_KEYS: ReadonlySet<string> = new Set([
   'type',
@@ -44,8 +51,74 @@ const PART_KEYS: ReadonlySet<string> = new Set([
   'filename',
   'input_audio',
 ]);
+/** Types of parts that must have what is read of them. A part of another type is left out. */
+const PART_TYPES: ReadonlySet<string> = new Set([
+  'input_text',
+  'output_text',
+  'text',
+  'summary_text',
+  'reasoning_text',
+  'refusal',
+  'input_image',
+  'input_audio',
+  'input_file',
+]);
+/** Types of items that are read. An item of another type is left out. */
+const ITEM_TYPES: ReadonlySet<string> = new Set([
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'tool_search_call',
+  'tool_search_output',
+  'additional_tools',
+  'item_reference',
+]);
 /** Items that contain tools. */
-const BRINGS_TOOLS: ReadonlySet<string> = new Set(['additional_tools', 'tool_search_output']);
+const BRINGS_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
+/** The name of a search for tools as a call. */
+const SEARCH = 'tool_search';
+
+/** The tools that an item brings. */
+export function toolsOfItem({ type, tools = [] }: ResponsesItem): readonly ResponsesTool[] {
+  return BRINGS_TOOLS.has(type) ? tools : [];
+}
+
+/**
+ * The IDs of searches for tools and of their results, by their items. A search that a server ran
+ * has no ID, and its result is the next one without. Those that lack the other have no ID here.
+ */
+export function searchIds(items: readonly ResponsesItem[]): ReadonlyMap<ResponsesItem, string> {
+  const ids = new Map<ResponsesItem, string>();
+  const waiting: ResponsesItem[] = [];
+  for (const item of items) {
+    if (item.type === 'tool_search_call') waiting.push(item);
+    if (item.type !== 'tool_search_output') continue;
+    const own = item.call_id ?? null;
+    const at = waiting.findIndex(({ call_id = null }) => call_id === own);
+    const [call] = at === -1 ? [] : waiting.splice(at, 1);
+    const id = own ?? `call_${SEARCH}_${ids.size}`;
+    if (call) ids.set(call, id).set(item, id);
+  }
+  return ids;
+}
+
+/** Repairs items, parts and tools of clients that write null for what is absent. */
+export function repairItems(body: unknown): boolean {
+  if (!isRecord(body)) return false;
+  let hasChanges = false;
+  const repair = (value: unknown, kept?: string): void => {
+    for (const one of recordsIn(value)) if (dropNulls(one, kept)) hasChanges = true;
+  };
+  repair(body['input'], 'content');
+  for (const item of recordsIn(body['input'])) {
+    for (const field of ['content', 'output', 'summary', 'tools']) repair(item[field]);
+  }
+  repair(body['tools']);
+  return hasChanges;
+}
 
 /** Collects items into messages: reasoning, text and tool calls that follow each other are one. */
 export class Conversation {
@@ -60,6 +133,7 @@ export class Conversation {
   constructor(
     private readonly capabilities: Model['capabilities'],
     private readonly names: ClientNames,
+    private readonly searches: ReadonlyMap<ResponsesItem, string> = new Map(),
   ) {}
 
   instruct(content: string): void {
@@ -69,13 +143,18 @@ export class Conversation {
 
   read(item: ResponsesItem, place: string): void {
     this.#place = place;
-    noteUnknownFields(item, ITEM_KEYS, 'input[]', this.ignored);
     const { type = 'message', content } = item;
+    if (!ITEM_TYPES.has(type)) {
+      this.ignored.add(`input[].${headerSafe(type)}`);
+      return;
+    }
+    noteUnknownFields(item, ITEM_KEYS, 'input[]', this.ignored);
     if (type === 'message')
       this.#addMessage(item.role ?? 'user', this.#content(content ?? '', 'content'));
     else if (type === 'reasoning') this.#reason(item);
-    else if (type === 'function_call') this.#call(item, item.arguments ?? '');
+    else if (type === 'function_call') this.#call(item, argumentsOf(item));
     else if (type === 'custom_tool_call') this.#call(item, JSON.stringify({ input: item.input }));
+    else if (type === 'tool_search_call' || type === 'tool_search_output') this.#search(item);
     else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
       this.#answer(item);
     } else if (type === 'item_reference') {
@@ -83,15 +162,28 @@ export class Conversation {
         `${place} is an item_reference, but answers are not kept: send the item itself ` +
         '(the AI SDK does with store: false).';
       throw new GatewayError('invalid_request', message, { param: place });
-    } else if (!BRINGS_TOOLS.has(type)) this.ignored.add(`input[].${headerSafe(type)}`);
+    }
   }
 
+  /** The messages. Throws `GatewayError` if none of them says anything. */
   finish(): ChatMessage[] {
     this.#show();
-    // Reasoning without content or calls is no message.
-    return this.#messages.filter(
-      ({ content, tool_calls }) => content !== null || tool_calls !== undefined,
-    );
+    const { messages, left_out } = spokenTurns(this.#messages, this.names, 'input');
+    if (left_out.some(hasReasoning)) this.ignored.add('input[].reasoning');
+    return messages;
+  }
+
+  /** A search for tools as a call, and what it found as the result, if both are there. */
+  #search(item: ResponsesItem): void {
+    const id = this.capabilities.has('tools') ? this.searches.get(item) : undefined;
+    if (item.type === 'tool_search_call') {
+      if (id === undefined) this.ignored.add('input[].tool_search_call');
+      else this.#call({ call_id: id, name: SEARCH }, argumentsOf(item));
+    } else if (id !== undefined) {
+      const found = (item.tools ?? []).flatMap(({ name }) => name ?? []).join(', ');
+      const output = found === '' ? 'No tool was found.' : `Tools that were found: ${found}.`;
+      this.#answer({ call_id: id, output });
+    }
   }
 
   #add(message: ChatMessage): void {
@@ -106,18 +198,20 @@ export class Conversation {
       return;
     }
     const open = this.#assistant();
-    if (open.content === null) open.content = content;
-    else if (open.tool_calls) open.content = joined(open.content ?? '', content);
+    const said = content.length === 0 ? '' : content;
+    if (open.content === null) open.content = said;
+    else if (open.tool_calls) open.content = joined(open.content ?? '', said);
     else {
       this.#open = undefined;
-      this.#assistant().content = content;
+      this.#assistant().content = said;
     }
   }
 
   /**
    * The result of a tool. Most upstreams accept only text in it, so a user message has the rest.
    */
-  #answer({ call_id = '', output = '' }: ResponsesItem): void {
+  #answer({ call_id: given, output = '' }: ResponsesItem): void {
+    const call_id = given ?? '';
     const parts = asParts(this.#content(output, 'output')).map((part) => this.#seen(part));
     const texts = parts.filter(({ type }) => type === 'text');
     const media = parts.filter(({ type }) => type !== 'text');
@@ -149,10 +243,10 @@ export class Conversation {
     this.#shown = [];
   }
 
-  #call({ call_id = '', name = '', namespace }: ResponsesItem, args: string): void {
+  #call({ call_id, name = '', namespace }: ResponsesItem, args: string): void {
     const open = this.#assistant();
     const called = { name: flatName(name, namespace), arguments: args };
-    const call: ToolCallPart = { id: call_id, type: 'function', function: called };
+    const call: ToolCallPart = { id: call_id ?? '', type: 'function', function: called };
     open.tool_calls = [...(open.tool_calls ?? []), call];
   }
 
@@ -181,13 +275,24 @@ export class Conversation {
 
   #content(content: string | readonly ResponsesPart[], field: string): string | ContentPart[] {
     if (typeof content === 'string') return content;
-    const parts = content.map((part, at) => {
-      noteUnknownFields(part, PART_KEYS, `input[].${field}[]`, this.ignored);
+    const parts = content.flatMap((part, at) => {
+      const { type, text } = part;
       const place = `${this.#place}.${field}[${at}]`;
-      return this.names.place(partOf(part, place), place);
+      if (!PART_TYPES.has(type)) {
+        // Of a part of another type, the text alone is read.
+        if (typeof text === 'string') return [this.names.place(textPart(text), place)];
+        this.ignored.add(`input[].${field}[].${headerSafe(type)}`);
+        return [];
+      }
+      noteUnknownFields(part, PART_KEYS, `input[].${field}[]`, this.ignored);
+      return [this.names.place(partOf(part, place), place)];
     });
-    return simplified(parts);
+    return parts.length === 0 ? parts : simplified(parts);
   }
+}
+
+function argumentsOf({ arguments: args = '' }: ResponsesItem): string {
+  return typeof args === 'string' ? args : JSON.stringify(args);
 }
 
 function joined(first: string | ContentPart[], more: string | ContentPart[]) {
@@ -211,7 +316,7 @@ function simplified(parts: ContentPart[]): string | ContentPart[] {
 
 function textOf(content: ResponsesItem['content']): string {
   if (!Array.isArray(content)) return content ?? '';
-  return content.map(({ text }) => text ?? '').join('\n\n');
+  return content.map(({ text }) => (typeof text === 'string' ? text : '')).join('\n\n');
 }
 
 function partOf(part: ResponsesPart, place: string): ContentPart {

@@ -7,7 +7,7 @@ import type { ChatWork } from '../call.js';
 import { ClientNames } from '../client-names.js';
 import { BodyShape } from './body-shape.js';
 import { chatWork, foreignFields, LEGACY_FIELDS } from './chat-completion.js';
-import { Conversation } from './responses-input.js';
+import { Conversation, searchIds, toolsOfItem } from './responses-input.js';
 import { ToolList } from './responses-tools.js';
 
 /** Fields with the same name in chat completions. */
@@ -68,10 +68,10 @@ export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   refuseState(body);
   const tools = new ToolList(model.tool_types ?? new Set());
   const names = new ClientNames(WORDS);
-  const conversation = new Conversation(model.capabilities, names);
   const items = typeof body.input === 'string' ? [userItem(body.input)] : body.input;
+  const conversation = new Conversation(model.capabilities, names, searchIds(items));
   for (const tool of body.tools ?? []) tools.add(tool);
-  for (const item of items) for (const tool of item.tools ?? []) tools.add(tool);
+  for (const item of items) for (const tool of toolsOfItem(item)) tools.add(tool);
   if (body.instructions) conversation.instruct(body.instructions);
   items.forEach((item, at) => {
     conversation.read(item, typeof body.input === 'string' ? 'input' : `input[${at}]`);

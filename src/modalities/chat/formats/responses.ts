@@ -14,9 +14,11 @@ import {
   response,
   type Item,
 } from './responses-items.js';
+import { repairItems } from './responses-input.js';
 import { RESPONSES_TEXTS } from './responses-texts.js';
 import { responsesWork } from './responses-request.js';
 import { failedStream, ResponsesWriter } from './responses-stream.js';
+import { neededCapabilities } from './needs.js';
 
 /** OpenAI's Responses API, for its SDKs and codex, with every chat model. */
 export const responses: ChatFormat = {
@@ -37,6 +39,8 @@ export const responses: ChatFormat = {
       'text/event-stream': 'responses#/$defs/event',
     },
   },
+  repair: repairItems,
+  needs: neededCapabilities,
   texts: RESPONSES_TEXTS,
   modelOf: (body) => (body as ResponsesBody).model,
   // The body was validated, and its type is generated from the schema.

@@ -382,7 +382,25 @@ const PARTS: readonly Row[] = [
     { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
     shows({ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }),
   ),
-  part('any other', 'refused', { type: 'input_smell' }, { param: 'input[0].content[0]' }),
+  part('any other with a text', 'translated', { type: 'input_smell', text: 'Roses.' }),
+  {
+    field: 'input[].content[]',
+    what: 'any other',
+    fate: 'ignored and named',
+    body: {
+      input: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_smell', text: { of: 'roses' }, file_id: 7 },
+            { type: 'input_text', text: 'Hello!' },
+          ],
+        },
+      ],
+    },
+    param: 'input[].content[].input_smell',
+    sent: { messages: [HELLO] },
+  },
 ];
 
 const TOOLS: readonly Row[] = [
