@@ -31,7 +31,12 @@ export const wire_flags = ['image_wire', 'free_sizes'] as const;
  * `response_format` nor `style`. Flags of a manifest's `wire`: `image_wire: dall-e` for the older
  * fields, `free_sizes` if the upstream makes any size.
  */
-export const image: ImageCodec = { encode, decode };
+export const image: ImageCodec = {
+  encode,
+  decode,
+  answers_base64: ({ model, provider: { wire } }) =>
+    wire['image_wire'] !== 'dall-e' && !model.startsWith('dall-e'),
+};
 
 function encode(call: ImageCall, upstream: Upstream): Encoded {
   const { wire } = upstream.provider;
@@ -88,13 +93,21 @@ function olderFields({ quality, style }: ImageCall): Record<string, unknown> {
 }
 
 /** Where each image has a price, the upstream must not choose a dearer quality by itself. */
-function newerFields(call: ImageCall, { per_image }: Price): Record<string, unknown> {
-  const { any_size, quality = per_image && 'medium' } = call;
-  const size = any_size ? { size: 'auto' } : {};
-  if (!quality) return size;
+function newerFields(call: ImageCall, price: Price): Record<string, unknown> {
+  const { any_size, quality = price.per_image && 'medium' } = call;
+  const others = { ...ownFields(call, price), ...(any_size && { size: 'auto' }) };
+  if (!quality) return others;
   const words = { standard: 'medium', hd: 'high' } as const;
   const word = quality === 'standard' || quality === 'hd' ? words[quality] : quality;
-  return { ...size, quality: word };
+  return { ...others, quality: word };
+}
+
+/** The client's fields of this API. A high fidelity costs tokens of input, which need a price. */
+function ownFields({ own_fields = {}, images }: ImageCall, price: Price): Record<string, unknown> {
+  const { input_fidelity, ...others } = own_fields;
+  const isPriced = price.free || price.input_nano_per_million > 0n;
+  const isSent = images !== undefined && (isPriced || input_fidelity === 'low');
+  return { ...others, ...(input_fidelity !== undefined && isSent && { input_fidelity }) };
 }
 
 function sizeOf({ width, height }: ImageSize, wire: Upstream['provider']['wire']): string {

@@ -1,9 +1,9 @@
-import type { ChatCall, ChatCodec } from '../../src/modalities/chat/codec.js';
+import type { ChatCall, ChatCodec, ChatReply } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { decode } from './decode.js';
-import { messagesBody } from './encode.js';
+import { messagesBody, READ } from './encode.js';
 import { decodeStream } from './stream.js';
 
 /**
@@ -41,15 +41,56 @@ export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
     const { body, betas, ignored } = messagesBody(call, upstream, chosen?.betas);
     const stream = call.stream || body.max_tokens > WHOLE_TOKENS;
     const around = isOwn ? { model: upstream.model, stream } : envelope;
+    const whole = { ...around, ...body };
     return {
       path: pathOf({ ...call, stream }, upstream),
-      body: withOverrides({ ...around, ...body }, upstream),
+      body: withOverrides(isOwn ? withOtherFields(whole, call, upstream) : whole, upstream),
       ...(betas?.size && { headers: { [BETAS]: [...betas].join(',') } }),
       ignored: [...(chosen?.ignored ?? []), ...ignored],
       ...(stream !== call.stream && { is_stream: true }),
     };
   };
-  return { encode, decode, decodeStream };
+  const read: ChatCodec['decode'] = (body, call, upstream) =>
+    withOthers(decode(body, call, upstream), body, call);
+  return { encode, decode: envelope === 'anthropic' ? read : decode, decodeStream };
+}
+
+/** Fields of an answer that are read, or that say what only the upstream's own account may know. */
+const ANSWER_FIELDS = new Set([
+  'id',
+  'type',
+  'role',
+  'model',
+  'content',
+  'stop_reason',
+  'stop_sequence',
+  'stop_details',
+  'usage',
+  'container',
+]);
+
+/** An answer with its further fields, for a client that spoke this very API. */
+function withOthers(reply: ChatReply, body: unknown, call: ChatCall): ChatReply {
+  if (!call.others || !isRecord(body)) return reply;
+  const others = Object.entries(body).filter(([name]) => !ANSWER_FIELDS.has(name));
+  return others.length === 0 ? reply : { ...reply, others: Object.fromEntries(others) };
+}
+
+/** The body with the client's further fields, which take the place of none. */
+function withOtherFields(
+  body: Record<string, unknown>,
+  { others = [] }: ChatCall,
+  { drop }: Upstream,
+): Record<string, unknown> {
+  const whole = { ...body };
+  for (const { path, value } of others) {
+    const [name, inner] = path;
+    const there = whole[name];
+    if (drop.includes(name) || READ.has(name)) continue;
+    if (inner === undefined) whole[name] ??= value;
+    else whole[name] = { [inner]: value, ...(isRecord(there) && there) };
+  }
+  return whole;
 }
 
 const BETAS = 'anthropic-beta';

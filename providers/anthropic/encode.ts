@@ -18,7 +18,7 @@ const MAX_USER_CHARACTERS = 256;
 const CONTEXT_BETA = 'context-management-2025-06-27';
 
 /** Fields that have a place on this wire. All others are named as ignored. */
-const READ = new Set([
+export const READ: ReadonlySet<string> = new Set([
   'temperature',
   'top_p',
   'top_k',

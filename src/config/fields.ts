@@ -93,6 +93,13 @@ function spelling(field: string): string {
   return field.replaceAll(/[_-]/gu, '').toLowerCase();
 }
 
+const COSTLY_SPELLINGS = new Set(COSTLY.map(spelling));
+
+/** Whether a field could raise the cost of a call, in any spelling of its name. */
+export function isCostly(field: string): boolean {
+  return COSTLY_SPELLINGS.has(spelling(field));
+}
+
 /** Other spellings of fields that the hold depends on. */
 const HELD_ALIASES = ['max_output_tokens', 'best_of'];
 

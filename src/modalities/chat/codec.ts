@@ -23,6 +23,11 @@ export interface ChatCall {
   /** Custom tools by name, in OpenAI's form; `tools` has them as functions with an `input`. */
   custom_tools?: ReadonlyMap<string, object>;
   original?: MessagesOriginal;
+  /**
+   * Fields of a Messages API client that the gateway does not read and that cannot raise the cost,
+   * for an upstream with the same API.
+   */
+  others?: readonly OtherField[];
 }
 
 /**
@@ -36,6 +41,12 @@ export interface MessagesOriginal {
   effort: string | undefined;
   /** Features that the client asks for in the header `anthropic-beta`. */
   betas: readonly string[];
+}
+
+/** A field of a body, at its path from the top. */
+export interface OtherField {
+  path: readonly [string] | readonly [string, string];
+  value: unknown;
 }
 
 /**
@@ -84,6 +95,8 @@ export interface ChatReply {
   choices: ChatChoice[];
   /** An `UpstreamUsage`; undefined if the upstream reported none. */
   usage: unknown;
+  /** Further fields of the answer, for a client that speaks the upstream's own API. */
+  others?: Readonly<Record<string, unknown>>;
 }
 
 /**

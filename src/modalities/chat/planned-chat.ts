@@ -1,5 +1,6 @@
 import type { Bill } from '../../billing/bill.js';
-import type { WireAnswer } from '../../core/provider.js';
+import type { Encoded, WireAnswer } from '../../core/provider.js';
+import { isRecord } from '../../lib/objects.js';
 import type { GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Model, Upstream } from '../../core/model.js';
@@ -225,7 +226,7 @@ async function ask(
 ): Promise<ChatAnswer | ChatStream> {
   const { call, upstream, limits, client } = attempt;
   const encoded = codec.encode(call, upstream);
-  const base = { upstream, head: attempt.head, ignored: encoded.ignored };
+  const base = { upstream, head: attempt.head, ignored: leftOut(call, encoded) };
   const wire = jsonRequest(encoded, path);
   const answer = await requestOk(network, upstream.provider, wire, signal);
   const isStream = (call.stream || encoded.is_stream === true) && !isJson(answer);
@@ -248,7 +249,18 @@ function hiddenReasoning({ choices }: ChatReply, visible: VisibleParts): string 
 
 /** The names of the fields that an upstream's wire format leaves out of a call. */
 function fieldsLeftOut(call: ChatCall, upstream: Upstream): readonly string[] {
-  return operationOf(upstream.provider).codec.encode(call, upstream).ignored ?? [];
+  return leftOut(call, operationOf(upstream.provider).codec.encode(call, upstream)) ?? [];
+}
+
+/** The names of the fields that are not sent. */
+function leftOut({ others = [] }: ChatCall, { body, ignored }: Encoded): Encoded['ignored'] {
+  if (others.length === 0) return ignored;
+  const lost = others.filter(({ path: [name, inner] }) => {
+    const sent: unknown = isRecord(body) ? body[name] : undefined;
+    if (inner === undefined) return sent === undefined;
+    return !isRecord(sent) || !Object.hasOwn(sent, inner);
+  });
+  return [...(ignored ?? []), ...lost.map(({ path }) => path.join('.'))];
 }
 
 /** The parts of an answer that the client of a call sees, as its model allows. */
@@ -269,7 +281,8 @@ export function visibleReply(reply: ChatReply, visible: VisibleParts): ChatReply
   const choices = reply.choices
     .filter(({ index }) => index < visible.choices)
     .map((choice) => visibleChoice(choice, visible));
-  return { choices, usage: reply.usage };
+  const { usage, others } = reply;
+  return { choices, usage, ...(others && { others }) };
 }
 
 function visibleChoice(choice: ChatChoice, visible: VisibleParts): ChatChoice {

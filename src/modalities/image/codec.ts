@@ -33,7 +33,31 @@ export interface ImageCall {
   mask?: string;
   /** Passthrough fields. */
   fields: Readonly<Record<string, unknown>>;
+  /**
+   * Fields of OpenAI's own API, which only a wire of the same API has. Those that a codec does not
+   * send are named as ignored.
+   */
+  own_fields?: OwnImageFields;
 }
+
+/** The fields of OpenAI's API that the service's contract does not have. */
+export interface OwnImageFields {
+  background?: string;
+  output_format?: string;
+  output_compression?: number;
+  moderation?: string;
+  /** `high` reads the images to edit in more tokens. */
+  input_fidelity?: string;
+}
+
+/** The names of `OwnImageFields`. */
+export const OWN_IMAGE_FIELDS = [
+  'background',
+  'output_format',
+  'output_compression',
+  'moderation',
+  'input_fidelity',
+] as const satisfies readonly (keyof OwnImageFields)[];
 
 /** One image of an upstream: its bytes, or their URL. */
 export interface GeneratedImage {
@@ -78,6 +102,8 @@ export interface ImagePolling {
 export interface ImageCodec {
   encode(call: ImageCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: ImageCall, upstream: Upstream): ImageReply;
+  /** Whether the upstream's own API answers in base64 unless it is asked for URLs. */
+  answers_base64?(upstream: Upstream): boolean;
   /**
    * Set if the answer to the call has no images. `decode` then reads the answer of the last poll.
    */

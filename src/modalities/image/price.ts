@@ -21,6 +21,8 @@ const MAX_TOKENS = 8_192;
 const TEMPLATE_TOKENS = 64;
 /** Input tokens of an image to edit, if neither model nor manifest says. */
 const INPUT_TOKENS = 8_192;
+/** The most input tokens that `input_fidelity: high` adds for an image to edit. */
+const HIGH_FIDELITY_TOKENS = 6_240;
 /** Output tokens of an image of 1024 x 1024, for an estimate. `auto` counts as the dearest. */
 const USUAL_TOKENS: Readonly<Record<ImageQuality, number>> = {
   low: 272,
@@ -181,9 +183,11 @@ type Tokenized = Pick<ImageTerms, 'call' | 'model' | 'provider'>;
 
 /** The input tokens of the images to edit, and of their mask. */
 function inputTokens({ call, model, provider }: Tokenized): number {
-  const { images = [], mask } = call;
+  const { images = [], mask, own_fields, fields } = call;
   const each = model.limits.image_tokens ?? provider?.image_tokens ?? INPUT_TOKENS;
-  return each * (images.length + (mask === undefined ? 0 : 1));
+  const fidelity = own_fields?.input_fidelity ?? fields['input_fidelity'];
+  const more = fidelity === 'high' ? HIGH_FIDELITY_TOKENS * images.length : 0;
+  return each * (images.length + (mask === undefined ? 0 : 1)) + more;
 }
 
 async function estimate(kinds: readonly Kind[], terms: Tokenized): Promise<TokenUsage> {

@@ -16,6 +16,8 @@ import { pollImages } from './poll.js';
 import { toClientFormat, type ImageDatum } from './to-client.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
+import type { Encoded } from '../../core/provider.js';
+import { isRecord } from '../../lib/objects.js';
 
 const operationOf = operationReader('image', isImageCodec);
 
@@ -105,5 +107,11 @@ async function ask(
   const { images } = reply;
   if (images.length === 0) throw new UpstreamError('broken', 'The upstream gave no image.');
   // Images beyond `n` are dropped, and not charged.
-  return { ...reply, images: images.slice(0, call.n), ignored: encoded.ignored ?? [] };
+  return { ...reply, images: images.slice(0, call.n), ignored: leftOut(call, encoded) };
+}
+
+/** The names of the fields that are not sent. */
+function leftOut({ own_fields = {} }: ImageCall, { body, ignored = [] }: Encoded): string[] {
+  const sent = isRecord(body) ? body : {};
+  return [...ignored, ...Object.keys(own_fields).filter((name) => !Object.hasOwn(sent, name))];
 }

@@ -13,7 +13,9 @@ import type {
 import type { Model } from '../../../core/model.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import { ClientNames } from '../client-names.js';
-import type { MessagesOriginal } from '../codec.js';
+import { isCostly } from '../../../config/fields.js';
+import { headerSafe } from '../../../http/ignored-header.js';
+import type { MessagesOriginal, OtherField } from '../codec.js';
 import { BodyShape } from './body-shape.js';
 import { contentOf, isAllowedIn, messagesOf, type Reader } from './messages-blocks.js';
 import { hasReasoning, spokenTurns } from './empty-turns.js';
@@ -76,6 +78,7 @@ export interface Translated {
    * Whether the original request has no more content than the completion, so that it may be sent.
    */
   is_whole: boolean;
+  others: readonly OtherField[];
 }
 
 /**
@@ -93,7 +96,7 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
   for (const [name, value] of Object.entries(body)) {
     if (value === null || TRANSLATED.has(name)) continue;
     if (FOREIGN.has(name)) ignored.add(name);
-    else same.push([name, value]);
+    else if (isRead(name) || model.passthrough.has(name)) same.push([name, value]);
   }
   const own: Record<string, unknown> = {
     stop: stop_sequences?.length ? stop_sequences : undefined,
@@ -116,10 +119,44 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
       ...spoken.messages,
     ],
   };
-  const { context_management: _, tools: _read, ...others } = body;
-  for (const name of SHAPE.unknownFields(others)) ignored.add(name);
+  const { context_management: _, tools: _read, ...shaped } = body;
+  const others = othersOf(body);
+  const carried = new Set(others.map(({ path }) => path.map(headerSafe).join('.')));
+  for (const name of SHAPE.unknownFields(shaped)) if (!carried.has(name)) ignored.add(name);
   const is_whole = !reader.hides && (model.capabilities.has('tools') || !messages.some(calls));
-  return { completion, ignored, names, is_whole };
+  return { completion, ignored, names, is_whole, others };
+}
+
+/** Fields of this API that are read by the name that they have in chat completions too. */
+const ALSO_READ = new Set([...SAME, 'top_k', 'cache_control']);
+
+/** Whether the gateway reads a field, or must, as it could raise the cost. */
+function isRead(name: string): boolean {
+  const { properties = {} } = SHAPE.root;
+  return Object.hasOwn(properties, name) || ALSO_READ.has(name) || isCostly(name);
+}
+
+/** Objects of which further fields go on as well. */
+const OPEN_OBJECTS = ['output_config', 'metadata'] as const;
+
+/**
+ * The fields that the gateway does not read. Anthropic's own API gets those that cannot raise the
+ * cost: it has new ones often, and refuses those that it does not know itself.
+ */
+function othersOf(body: MessagesBody): OtherField[] {
+  const top = Object.entries(body).filter(([name]) => !isRead(name) && !FOREIGN.has(name));
+  const others: OtherField[] = top.map(([name, value]) => ({ path: [name], value }));
+  const { properties = {} } = SHAPE.root;
+  for (const name of OPEN_OBJECTS) {
+    const known = properties[name]?.properties ?? {};
+    for (const [inner, value] of Object.entries(body[name] ?? {})) {
+      const isOther = !Object.hasOwn(known, inner) && !isCostly(inner);
+      if (isOther) others.push({ path: [name, inner], value });
+    }
+  }
+  const given = others.filter(({ value }) => value !== null);
+  for (const { path, value } of given) refuseDeep(path.join('.'), value);
+  return given;
 }
 
 function wordsFor({ output_config }: MessagesBody): ReadonlyMap<string, string> {

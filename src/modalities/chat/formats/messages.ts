@@ -48,13 +48,15 @@ export const messages: ChatFormat = {
     const request = body as MessagesBody;
     refuseThread(request);
     refuseTooMany(request, model);
-    const { completion, ignored, names, is_whole } = toCompletion(request, model);
+    const { completion, ignored, names, is_whole, others } = toCompletion(request, model);
     const work = names.reading(completion.messages, () => chatWork(completion, model));
     const own = is_whole ? { original: originalOf(request, headers) } : {};
+    // The model may read them.
+    work.size.text_bytes += Buffer.byteLength(JSON.stringify(others));
     const { type = 'disabled' } = request.thinking ?? {};
     return {
       ...work,
-      call: { ...work.call, ...own },
+      call: { ...work.call, ...own, others },
       names,
       shows_reasoning: type !== 'disabled',
       ignored: [...new Set([...work.ignored.map((name) => names.ofIgnored(name)), ...ignored])],
@@ -118,6 +120,7 @@ function messageHead({ id, model }: AnswerHead): object {
 function message(head: AnswerHead, reply: ChatReply, usage: TokenUsage): object {
   const [choice] = reply.choices;
   return {
+    ...reply.others,
     ...messageHead(head),
     content: choice ? blocksOf(choice) : [],
     ...ending(choice?.finish_reason, Boolean(choice?.tool_calls), choice?.stop_sequence),

@@ -3,7 +3,15 @@ import { base64Of, headOf, isDataUrl } from '../../../lib/data-url.js';
 import { sniffImageType } from '../../../lib/image-type.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { ImageEditBody } from '../../../schema-types/image-edit.js';
-import { IMAGE_TEXTS, imageGeneration, imageWork, type ImageFormat } from './image-generation.js';
+import type { Model } from '../../../core/model.js';
+import {
+  IMAGE_TEXTS,
+  imageGeneration,
+  imageWork,
+  type ImageApi,
+  type ImageFormat,
+  type ImageWork,
+} from './image-generation.js';
 
 /** OpenAI's contract of image edits; the answer is that of image generation. */
 export const imageEdit: ImageFormat = {
@@ -22,22 +30,25 @@ export const imageEdit: ImageFormat = {
   },
   texts: { ...IMAGE_TEXTS, image: 'kept', mask: 'kept' },
   modelOf: (body) => (body as ImageEditBody).model,
-  read: (whole, model) => {
-    // The body satisfies the schema from which its type is generated.
-    const { image, mask, ...body } = whole as ImageEditBody;
-    const images = [image].flat();
-    if (images.length > MAX_IMAGES) refuseField('image', `must be at most ${MAX_IMAGES} images`);
-    const { call, ignored } = imageWork(body as Parameters<typeof imageWork>[0], model);
-    return {
-      call: {
-        ...call,
-        images: images.map((one, at) => checked(one, images.length > 1 ? `image[${at}]` : 'image')),
-        ...(mask !== undefined && { mask: checked(mask, 'mask') }),
-      },
-      ignored,
-    };
-  },
+  // The body satisfies the schema from which its type is generated.
+  read: (body, model) => editWork(body as ImageEditBody, model),
 };
+
+/** Fits a valid body of an edit to a model. Throws `GatewayError`. */
+export function editWork(whole: ImageEditBody, model: Model, api?: ImageApi): ImageWork {
+  const { image, mask, ...body } = whole;
+  const images = [image].flat();
+  if (images.length > MAX_IMAGES) refuseField('image', `must be at most ${MAX_IMAGES} images`);
+  const { call, ignored } = imageWork(body as Parameters<typeof imageWork>[0], model, api);
+  return {
+    call: {
+      ...call,
+      images: images.map((one, at) => checked(one, images.length > 1 ? `image[${at}]` : 'image')),
+      ...(mask !== undefined && { mask: checked(mask, 'mask') }),
+    },
+    ignored,
+  };
+}
 
 const MAX_IMAGES = 16;
 const TYPES = ['image/png', 'image/jpeg', 'image/webp'];

@@ -8,7 +8,7 @@ import { imagePrice, kindIn } from '../price.js';
 import { dropNulls } from '../../../lib/objects.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { ImageGenerationBody } from '../../../schema-types/image-generation.js';
-import type { ImageCall } from '../codec.js';
+import type { ImageCall, OwnImageFields } from '../codec.js';
 import type { Model, Price, Upstream } from '../../../core/model.js';
 
 /** An image request, fitted to its model. `n` is the number of images of the whole request. */
@@ -35,6 +35,7 @@ export const IMAGE_TEXTS: TextFields = {
   background: 'kept',
   moderation: 'kept',
   output_format: 'kept',
+  input_fidelity: 'kept',
 };
 
 /** The image format of the service specification (2.6 and 2.7); unknown usage is zeros. */
@@ -81,12 +82,24 @@ const OWN = new Set([
   'partial_images',
 ]);
 
+/** How an API differs from the service's contract. */
+export interface ImageApi {
+  /** The fields that only this API has. */
+  own_fields?: OwnImageFields;
+  /** The form of images for which a client does not ask. */
+  response_format?: ImageCall['response_format'];
+}
+
 /**
  * Fits a valid body to a model (specification 2.6). Size and quality are always sent if the price
  * depends on them, so that the upstream does not choose a dearer image. Throws `GatewayError`.
  */
-export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
-  const { prompt, n = 1, quality, response_format = 'url', style } = body;
+export function imageWork(
+  body: ImageGenerationBody,
+  model: Model,
+  { own_fields, response_format: usual = 'url' }: ImageApi = {},
+): ImageWork {
+  const { prompt, n = 1, quality, response_format = usual, style } = body;
   checkCount(n, model);
   if (prompt.trim() === '') refuseField('prompt', 'must not be empty');
   if (body.stream) refuseField('stream', 'must be false: images are not streamed here');
@@ -94,6 +107,7 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
   const given = Object.fromEntries(
     Object.entries(body).filter(([, value]) => (value as unknown) !== null),
   );
+  for (const name of Object.keys(own_fields ?? {})) delete given[name];
   const { fields, ignored } = passthroughFields(given, OWN, (name) => model.passthrough.has(name));
   const { price } = model;
   const isAuto = body.size === 'auto';
@@ -106,6 +120,7 @@ export function imageWork(body: ImageGenerationBody, model: Model): ImageWork {
     style,
     response_format,
     fields,
+    ...(own_fields && { own_fields }),
   };
   return { call, ignored };
 }

@@ -1,8 +1,12 @@
 import type { Bill } from '../../../billing/bill.js';
 import { isRecord } from '../../../lib/objects.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
-import { imageEdit } from './image-edit.js';
-import { imageGeneration, type ImageFormat } from './image-generation.js';
+import { isImageCodec, OWN_IMAGE_FIELDS } from '../codec.js';
+import type { ImageEditBody } from '../../../schema-types/image-edit.js';
+import type { ImageGenerationBody } from '../../../schema-types/image-generation.js';
+import type { Model } from '../../../core/model.js';
+import { editWork, imageEdit } from './image-edit.js';
+import { imageGeneration, imageWork, type ImageApi, type ImageFormat } from './image-generation.js';
 import type { ImageAnswer } from '../send.js';
 
 /** The answer with usage as OpenAI's clients expect it, and the upstream's words on its images. */
@@ -30,6 +34,25 @@ function detailsOf(usages: readonly unknown[], input_tokens: number): object {
     : { text_tokens: input_tokens, image_tokens: 0 };
 }
 
+/**
+ * This API's own fields in a valid body, and its default form of images: base64 for models that
+ * answer in base64 at their own API, as the clients of GPT image models expect.
+ */
+function apiOf(body: Readonly<Record<string, unknown>>, model: Model): ImageApi {
+  const { passthrough, upstreams } = model;
+  // What the model passes on by itself is sent as it is.
+  const given = OWN_IMAGE_FIELDS.filter(
+    (name) => (body[name] ?? null) !== null && !passthrough.has(name),
+  );
+  const [first] = upstreams;
+  const codec = first?.provider.operations.get('image')?.codec;
+  const isBase64 = first && isImageCodec(codec) && codec.answers_base64?.(first);
+  return {
+    own_fields: Object.fromEntries(given.map((name) => [name, body[name]])),
+    response_format: isBase64 ? 'b64_json' : 'url',
+  };
+}
+
 export const openAiImage: ImageFormat = {
   ...imageGeneration,
   name: 'openai-image',
@@ -42,6 +65,8 @@ export const openAiImage: ImageFormat = {
     status: 200,
     content: { 'application/json': 'openai-image#/$defs/answer' },
   },
+  // The bodies satisfy the schemas that refine those from which the types are generated.
+  read: (body, model) => imageWork(body as ImageGenerationBody, model, apiOf({ ...body }, model)),
   write,
 };
 
@@ -58,5 +83,6 @@ export const openAiImageEdit: ImageFormat = {
     status: 200,
     content: { 'application/json': 'openai-image#/$defs/answer' },
   },
+  read: (body, model) => editWork(body as ImageEditBody, model, apiOf({ ...body }, model)),
   write,
 };

@@ -74,8 +74,30 @@ const UNKNOWN: readonly [field: string, body: Row['body']][] = [
   ],
   ['system[].later', { system: [text('Be brief.', { later: 1 })] }],
   ['thinking.later', { thinking: { type: 'adaptive', later: 1 } }],
-  ['output_config.later', { output_config: { effort: 'low', later: 1 } }],
-  ['metadata.later', { metadata: { later: 'x' } }],
+];
+
+/** Fields of a later version that only Claude gets: none of them raises the cost. */
+const CARRIED: readonly [
+  field: string,
+  body: Row['body'],
+  sent: Readonly<Record<string, unknown>>,
+][] = [
+  ['later', { later: { mode: 'x' } }, { later: { mode: 'x' } }],
+  [
+    'output_config.later',
+    { output_config: { effort: 'low', later: 1 } },
+    { output_config: { later: 1, effort: 'low' } },
+  ],
+  ['metadata.later', { metadata: { later: 'x' } }, { metadata: { later: 'x' } }],
+];
+/** Fields that raise the cost, or that would let the upstream work on its own. */
+const COSTLY: readonly Row['body'][] = [
+  { service_tier: 'priority' },
+  { speed: 'fast' },
+  { inference_geo: 'us' },
+  { mcp_servers: [{ type: 'url', url: 'https://example.com', name: 'x' }] },
+  { container: 'c' },
+  { serviceTier: 'priority' },
 ];
 
 const ROWS: readonly Row[] = [
@@ -200,6 +222,16 @@ const ROWS: readonly Row[] = [
     ...both(named('messages[].content[].citations')),
   },
   ...UNKNOWN.map(([field, body]) => ({ field, body, ...both(named(field)) })),
+  ...CARRIED.map(([field, body, sent]) => ({
+    field,
+    body,
+    claude: { is: 'honoured' as const, sent },
+    others: named(field),
+  })),
+  ...COSTLY.map((body) => {
+    const [field = ''] = Object.keys(body);
+    return { field, body, ...both(named(field)) };
+  }),
   {
     field: 'search_result',
     body: {

@@ -27,7 +27,9 @@ describe('images at /openai/v1', () => {
   before(async () => {
     gallery = await startImageGateway({
       models:
-        '  graded: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: { per_image: { standard: 0.04, hd: 0.08 } } }',
+        '  graded: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: { per_image: { standard: 0.04, hd: 0.08 } } }\n' +
+        '  tokens: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: { input_per_million: 10, output_per_million: 40 }, limits: { image_tokens: 100 } }\n' +
+        '  older: { owner: acme, capabilities: [image], upstreams: [{ provider: first, model: dall-e-3 }], price: { per_image: 0.04 } }',
     });
     const { url, secret } = gallery;
     client = new OpenAI({ baseURL: `${url}/openai/v1`, apiKey: secret, maxRetries: 0 });
@@ -83,5 +85,81 @@ describe('images at /openai/v1', () => {
     expect(data).to.have.length(1);
     expect(usage).to.deep.equal(USAGE);
     expect(await lastCharge()).to.equal(-IMAGE_NANO);
+  });
+
+  const OWN = {
+    background: 'transparent',
+    output_format: 'webp',
+    output_compression: 80,
+    moderation: 'low',
+  } as const;
+  const sent = (): unknown => gallery.first.requests.at(-1)?.json;
+  const formFields = (): Record<string, string> => {
+    const body = gallery.first.requests.at(-1)?.body ?? '';
+    const parts = body.matchAll(/name="(\w+)"\r\n\r\n([^\r]*)/gu);
+    return Object.fromEntries([...parts].map(([, name = '', value = '']) => [name, value]));
+  };
+  const ignored = ({ headers }: Response): string | null => headers.get('tollgate-ignored');
+
+  it('answers in base64 where the client asks for nothing, and in URLs where it does', async () => {
+    const plain = await client.images.generate({ model: 'painter', prompt: 'A cup' });
+    expect(plain.data?.[0]).to.have.keys('b64_json', 'revised_prompt');
+    const asked = { model: 'painter', prompt: 'A cup', response_format: 'url' as const };
+    expect((await client.images.generate(asked)).data?.[0]).to.have.keys('url', 'revised_prompt');
+    const image = await toFile(PNG, 'cat.png', { type: 'image/png' });
+    const edited = await client.images.edit({ model: 'painter', image, prompt: 'A hat' });
+    expect(edited.data?.[0]).to.have.keys('b64_json', 'revised_prompt');
+    const older = await client.images.generate({ model: 'older', prompt: 'A cup' });
+    expect(older.data?.[0]).to.have.keys('url', 'revised_prompt');
+  });
+
+  it('sends background, format, compression and moderation on', async () => {
+    const asked = { model: 'painter', prompt: 'A cup', quality: 'low' as const, ...OWN };
+    const { response } = await client.images.generate(asked).withResponse();
+    expect(sent()).to.include({ ...OWN, quality: 'low' });
+    expect(ignored(response)).to.equal(null);
+    const image = await toFile(PNG, 'cat.png', { type: 'image/png' });
+    const { moderation: _, ...forEdits } = OWN;
+    const body = { model: 'painter', image, prompt: 'A hat', ...forEdits };
+    const edit = await client.images.edit(body).withResponse();
+    expect(formFields()).to.include({ ...forEdits, output_compression: '80' });
+    expect(ignored(edit.response)).to.equal(null);
+  });
+
+  it('keeps the default of /v1, and what it does not know', async () => {
+    const { url, secret } = gallery;
+    const answer = await fetch(`${url}/v1/images/generations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'painter', prompt: 'A cup', ...OWN }),
+    });
+    const { data } = (await answer.json()) as { data: object[] };
+    expect(data[0]).to.have.keys('url', 'revised_prompt');
+    // The manifest passes `output_format` on at every endpoint.
+    const unknown = ['background', 'output_compression', 'moderation'];
+    expect(ignored(answer)?.split(', ')).to.have.members(unknown);
+    expect(sent()).not.to.have.any.keys(...unknown);
+  });
+
+  it('holds and charges a high fidelity by its tokens, and leaves it out where none are sold', async () => {
+    const image = await toFile(PNG, 'cat.png', { type: 'image/png' });
+    const body = { image, prompt: 'A hat', input_fidelity: 'high' as const };
+    const usage = { ...USAGE, input_tokens: 6_400, total_tokens: 6_440 };
+    gallery.paint = () => painted(1, { usage, ...WORDS });
+    const priced = await client.images.edit({ ...body, model: 'tokens' }).withResponse();
+    expect(formFields()).to.include({ input_fidelity: 'high' });
+    expect(ignored(priced.response)).to.equal(null);
+    expect(await lastCharge()).to.equal(-(6_400n * 10_000n + 40n * 40_000n));
+    const unpriced = await client.images.edit({ ...body, model: 'painter' }).withResponse();
+    expect(formFields()).not.to.have.property('input_fidelity');
+    expect(ignored(unpriced.response)).to.equal('input_fidelity');
+    expect(await lastCharge()).to.equal(-IMAGE_NANO);
+    gallery.paint = () => painted(1, { usage: USAGE, ...WORDS });
+  });
+
+  it('refuses values of the wrong type', async () => {
+    const asked = { model: 'painter', prompt: 'A cup', output_compression: 101 };
+    const error = await client.images.generate(asked).catch((thrown: unknown) => thrown);
+    expect(error).to.include({ status: 400, param: 'output_compression' });
   });
 });
