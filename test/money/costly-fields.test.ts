@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { COSTLY } from '../../src/config/fields.js';
+import { COSTLY } from '../../src/core/costly-fields.js';
 import { load } from '../../src/config/load.js';
 import { MODALITIES } from '../../src/modalities/index.js';
 import { ask, type Answer } from '../helpers/ask.js';

@@ -13,7 +13,8 @@ import type {
 import type { Model } from '../../../core/model.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import { ClientNames } from '../client-names.js';
-import { isCostly } from '../../../config/fields.js';
+import { isCostly, spelling } from '../../../core/costly-fields.js';
+import { memoizeByObject } from '../../../lib/objects.js';
 import { headerSafe } from '../../../http/ignored-header.js';
 import type { MessagesOriginal, OtherField } from '../codec.js';
 import { BodyShape } from './body-shape.js';
@@ -127,13 +128,17 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
   return { completion, ignored, names, is_whole, others };
 }
 
-/** Fields of this API that are read by the name that they have in chat completions too. */
-const ALSO_READ = new Set([...SAME, 'top_k', 'cache_control']);
+/** The names of fields that are read, in any spelling: an upstream may read such a one as well. */
+const readSpellings = memoizeByObject(
+  ({ root: { properties = {} } }: BodyShape) =>
+    new Set(
+      [...Object.keys(properties), ...SAME, ...FOREIGN, 'top_k', 'cache_control'].map(spelling),
+    ),
+);
 
 /** Whether the gateway reads a field, or must, as it could raise the cost. */
 function isRead(name: string): boolean {
-  const { properties = {} } = SHAPE.root;
-  return Object.hasOwn(properties, name) || ALSO_READ.has(name) || isCostly(name);
+  return readSpellings(SHAPE).has(spelling(name)) || isCostly(name);
 }
 
 /** Objects of which further fields go on as well. */
@@ -144,7 +149,7 @@ const OPEN_OBJECTS = ['output_config', 'metadata'] as const;
  * cost: it has new ones often, and refuses those that it does not know itself.
  */
 function othersOf(body: MessagesBody): OtherField[] {
-  const top = Object.entries(body).filter(([name]) => !isRead(name) && !FOREIGN.has(name));
+  const top = Object.entries(body).filter(([name]) => !isRead(name));
   const others: OtherField[] = top.map(([name, value]) => ({ path: [name], value }));
   const { properties = {} } = SHAPE.root;
   for (const name of OPEN_OBJECTS) {
