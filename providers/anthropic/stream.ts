@@ -17,7 +17,7 @@ type Json = Record<string, unknown>;
 /** A block of the answer while it arrives: text, a thought or a tool call. Others are skipped. */
 type OpenBlock =
   | { kind: 'text' }
-  | { kind: 'thought'; thought: ReasoningBlock; isDone: boolean }
+  | { kind: 'thought'; thought: ReasoningBlock }
   /** `index` counts calls alone; undefined where the call's input is the answer's text. */
   | { kind: 'call'; index: number | undefined; input: unknown; hasInput: boolean };
 
@@ -70,6 +70,7 @@ class MessageStream {
         return false;
       case 'content_block_stop':
         this.#close(this.#blocks.get(payload['index']), deltas);
+        this.#blocks.delete(payload['index']);
         return false;
       case 'message_delta':
         this.#noteUsage(payload['usage']);
@@ -116,7 +117,7 @@ class MessageStream {
     const thought = thoughtOf(block);
     if (!thought) return undefined;
     if (thought.type === 'thinking') this.#think(thought.thinking, true, deltas);
-    return { kind: 'thought', thought, isDone: false };
+    return { kind: 'thought', thought };
   }
 
   #openCall({ id, name, input }: Json, deltas: ChatDelta[]): OpenBlock {
@@ -176,8 +177,7 @@ class MessageStream {
 
   /** The end of a thought gives its signature; a call without a word of input has none. */
   #close(block: OpenBlock | undefined, deltas: ChatDelta[]): void {
-    if (block?.kind === 'thought' && !block.isDone) {
-      block.isDone = true;
+    if (block?.kind === 'thought') {
       deltas.push({ index: 0, reasoning_details: [detailOf(block.thought, this.#thoughts)] });
       this.#thoughts += 1;
     } else if (block?.kind === 'call' && !block.hasInput) {

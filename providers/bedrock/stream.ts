@@ -24,6 +24,7 @@ interface OpenTool {
 interface OpenReasoning {
   index: number;
   text: string;
+  signature: string;
 }
 
 /**
@@ -48,6 +49,7 @@ class ConverseStream {
   readonly #tools = new Map<unknown, OpenTool>();
   readonly #reasonings = new Map<unknown, OpenReasoning>();
   #calls = 0;
+  #thoughts = 0;
   #hasSpoken = false;
   #reason: unknown;
 
@@ -81,6 +83,7 @@ class ConverseStream {
   }
 
   end(deltas: ChatDelta[]): void {
+    this.#endThoughts(undefined, deltas);
     for (const block of this.#tools.keys()) this.#stop(block, deltas);
     if (typeof this.#reason !== 'string') throw broken("The upstream's stream broke off.");
     const finish_reason = finishOf(this.#reason, this.#hasSpoken) ?? 'stop';
@@ -89,6 +92,7 @@ class ConverseStream {
 
   /** Only calls of tools have a beginning of their own. */
   #start({ contentBlockIndex: block, start }: Payload, deltas: ChatDelta[]): void {
+    this.#endThoughts(block, deltas);
     const call = isRecord(start) ? clientCall(start['toolUse']) : undefined;
     if (!call) return;
     this.#hasSpoken = true;
@@ -108,6 +112,7 @@ class ConverseStream {
 
   #delta({ contentBlockIndex: block, delta }: Payload, deltas: ChatDelta[]): void {
     if (!isRecord(delta)) return;
+    this.#endThoughts(block, deltas);
     const { text, toolUse, reasoningContent } = delta;
     if (typeof text === 'string') this.#say({ content: text }, deltas);
     else if (isRecord(reasoningContent)) this.#think(block, reasoningContent, deltas);
@@ -131,23 +136,41 @@ class ConverseStream {
     else deltas.push({ index: 0, tool_calls: [{ index, function: { arguments: input } }] });
   }
 
-  /** Text at once; reasoning that must come back, once its signature has arrived. */
+  /** Ends the blocks of reasoning before another block: not all servers tell their end. */
+  #endThoughts(other: unknown, deltas: ChatDelta[]): void {
+    for (const block of this.#reasonings.keys()) if (block !== other) this.#stop(block, deltas);
+  }
+
+  /** Text at once; reasoning that must come back, once its block has ended. */
   #think(block: unknown, reasoning: Payload, deltas: ChatDelta[]): void {
     const { text, signature, redactedContent: redacted } = reasoning;
-    const open = this.#reasonings.get(block) ?? { index: this.#reasonings.size, text: '' };
-    this.#reasonings.set(block, open);
+    const open = this.#reasoningAt(block);
     if (typeof text === 'string' && text !== '') {
       const isNext = open.text === '' && open.index > 0;
       open.text += text;
       deltas.push({ index: 0, reasoning_content: isNext ? BETWEEN_THOUGHTS + text : text });
     }
-    const part = { text: open.text, signature, redacted };
-    const reasoning_details = detailsOf(part, open.index, this.#target);
+    if (typeof signature === 'string') open.signature += signature;
+    if (redacted === undefined) return;
+    const reasoning_details = detailsOf({ text: '', redacted }, open.index, this.#target);
     if (reasoning_details.length > 0) deltas.push({ index: 0, reasoning_details });
+  }
+
+  #reasoningAt(block: unknown): OpenReasoning {
+    const known = this.#reasonings.get(block);
+    if (known) return known;
+    const open = { index: this.#thoughts, text: '', signature: '' };
+    this.#thoughts += 1;
+    this.#reasonings.set(block, open);
+    return open;
   }
 
   /** A call without arguments has an empty object for them. */
   #stop(block: unknown, deltas: ChatDelta[]): void {
+    const thought = this.#reasonings.get(block);
+    this.#reasonings.delete(block);
+    const reasoning_details = thought ? detailsOf(thought, thought.index, this.#target) : [];
+    if (reasoning_details.length > 0) deltas.push({ index: 0, reasoning_details });
     const tool = this.#tools.get(block);
     this.#tools.delete(block);
     if (tool && !tool.hasInput) this.#input(tool, '{}', deltas);

@@ -53,10 +53,15 @@ const FINISH: ReadonlyMap<string, string> = new Map([
 const SPOILT = /^(?:MALFORMED_|UNEXPECTED_TOOL_|TOO_MANY_TOOL_)/u;
 
 /**
- * The deltas of one body or event, the last of them its usage. Throws `UpstreamError` for an error,
- * and for a prompt that was refused, which has no candidates.
+ * The deltas of one body or event for the `n` choices asked for, the last of them its usage. Throws
+ * `UpstreamError` for an error, and for a prompt that was refused, which has no candidates.
  */
-export function readEvent(body: unknown, choices: Choices, provider: Provider): ChatDelta[] {
+export function readEvent(
+  body: unknown,
+  choices: Choices,
+  provider: Provider,
+  n: number,
+): ChatDelta[] {
   const event = answerIn(body, provider);
   const candidates = listIn(event, 'candidates');
   const feedback = objectIn(event, 'promptFeedback');
@@ -66,13 +71,15 @@ export function readEvent(body: unknown, choices: Choices, provider: Provider): 
     const words = `The upstream refused the prompt (${blocked}).`;
     throw new UpstreamError('policy', reason === undefined ? words : `${words} ${reason}`);
   }
-  const deltas = candidates.map((candidate, at) => readCandidate(candidate, at, choices));
+  const deltas = candidates.flatMap((candidate, at) => {
+    const index = isIndex(candidate['index']) ? candidate['index'] : at;
+    return index < n ? [readCandidate(candidate, index, choices)] : [];
+  });
   const usage = usageIn(event);
   return usage ? [...deltas, { usage }] : deltas;
 }
 
-function readCandidate(candidate: Fields, at: number, choices: Choices): ChatDelta {
-  const index = isIndex(candidate['index']) ? candidate['index'] : at;
+function readCandidate(candidate: Fields, index: number, choices: Choices): ChatDelta {
   const choice = choices.get(index) ?? {
     calls: newCalls(),
     details: 0,
@@ -149,10 +156,10 @@ export function endings(choices: Choices, mustEnd: boolean): Map<number, string 
 }
 
 /** A whole answer, which some paths give as the list of a stream's events. */
-export function decode(body: unknown, _: ChatCall, { provider }: Upstream): ChatReply {
+export function decode(body: unknown, { n }: ChatCall, { provider }: Upstream): ChatReply {
   const choices: Choices = new Map();
   const events: unknown[] = Array.isArray(body) && body.length > 0 ? body : [body];
-  const deltas = events.flatMap((event) => readEvent(event, choices, provider));
+  const deltas = events.flatMap((event) => readEvent(event, choices, provider, n));
   deltas.push(...lastCalls(choices));
   const ends = endings(choices, false);
   const usage = deltas.findLast((delta) => delta.usage !== undefined)?.usage;

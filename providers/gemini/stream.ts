@@ -9,12 +9,12 @@ import { endings, lastCalls, readEvent, type Choices } from './answer.js';
  * Decodes deltas as they arrive. The wire does not mark the end of a stream, and any event may have
  * a finish reason, so finish reasons are reported when the bytes have ended.
  */
-export function decodeStream(_: ChatCall, { provider }: Upstream): StreamDecoder {
+export function decodeStream({ n }: ChatCall, { provider }: Upstream): StreamDecoder {
   const choices: Choices = new Map();
   /** Held back: usage alone would count as the beginning of an answer. */
   let usage: unknown;
   const readData = (text: string, deltas: ChatDelta[]): void => {
-    for (const delta of readEvent(parse(text), choices, provider)) {
+    for (const delta of readEvent(parse(text), choices, provider, n)) {
       if (delta.usage !== undefined) usage = delta.usage;
       else if (Object.keys(delta).length > 1) deltas.push(delta);
     }

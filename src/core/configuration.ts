@@ -91,6 +91,10 @@ export interface Configuration {
     /** The maximum size of a stream of an upstream, and of one of its events. */
     stream_bytes: number;
     event_bytes: number;
+    /** The maximum of events in a stream, of tool calls and parts of reasoning in an answer. */
+    stream_events: number;
+    answer_calls: number;
+    answer_parts: number;
     /** How long, and how many bytes, an abandoned answer is read for its true usage. */
     drain_ms: number;
     drain_bytes: number;

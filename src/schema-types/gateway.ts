@@ -280,8 +280,26 @@ export interface LimitsBlock {
   answer?: string;
   /** The most bytes of one stream from an upstream. Default: 256mb. */
   stream?: string;
-  /** The largest single event in a stream from an upstream. Default: 8mb. */
+  /**
+   * The largest single event in a stream from an upstream, and the most text of a stream that waits
+   * while the pieces of its tool calls are put in order. Default: 8mb.
+   */
   event?: string;
+  /**
+   * The most events in one stream from an upstream; one more is a fault of the upstream. Default:
+   * 1000000.
+   */
+  stream_events?: number;
+  /**
+   * The most tool calls in one answer of an upstream; one more is a fault of the upstream, such as
+   * a model that repeats itself. Default: 1000.
+   */
+  answer_calls?: number;
+  /**
+   * The most parts of reasoning with a state of their own in one answer of an upstream; one more is
+   * a fault of the upstream. Default: 10000.
+   */
+  answer_parts?: number;
   /**
    * How long the gateway reads on an answer that its client has left, where the upstream bills it
    * anyway, to learn the true usage. Default: 30s.

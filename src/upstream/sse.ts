@@ -5,8 +5,13 @@ import { UpstreamError } from '../core/upstream-error.js';
 import { AnswerBody } from './answer-body.js';
 
 const STREAMING = { stream: true };
+/** The most lines of a stream that are no fields; the parser makes an `Error` for each. */
+const MAX_STRAY_LINES = 1_000;
+/** The most lines of an event. The parser keeps more of each line than its characters. */
+const MAX_EVENT_LINES = 100_000;
 /** The first byte of a byte order mark in UTF-8. */
 const MARK_BEGINS = 0xef;
+const MANY_LINES = `The upstream sent over ${MAX_EVENT_LINES} lines without an event.`;
 const NONE: readonly ServerSentEvent[] = [];
 
 export interface EventLimits {
@@ -33,6 +38,11 @@ export class EventReader {
   #bare: string[] = [];
   #bare_length = 0;
   #oversize = false;
+  #strays = 0;
+  /** The lines since the last event. */
+  #lines = 0;
+  /** The last packet ended with a carriage return, to which a line feed may belong. */
+  #isInLineEnd = false;
 
   constructor(limits: EventLimits) {
     this.#limits = limits;
@@ -75,18 +85,33 @@ export class EventReader {
     return error === undefined ? events : [...events, { event: 'error', data: error }];
   }
 
-  #feed(text: string): readonly ServerSentEvent[] {
+  #feed(packet: string): readonly ServerSentEvent[] {
+    const text = this.#withLineFeeds(packet);
     this.#parser.feed(text);
     const { event_bytes } = this.#limits;
     if (this.#oversize || this.#bare_length > event_bytes) throw tooLarge('an event', event_bytes);
-    if (this.#events.length === 0) return NONE;
+    if (this.#events.length === 0) {
+      this.#lines += text.split('\n', MAX_EVENT_LINES).length - 1;
+      if (this.#lines >= MAX_EVENT_LINES) throw broken(MANY_LINES);
+      return NONE;
+    }
+    this.#lines = 0;
     const events = this.#events;
     this.#events = [];
     return events;
   }
 
+  /** Ends all lines alike: of mixed ends, the parser searches the whole packet at each line. */
+  #withLineFeeds(text: string): string {
+    const rest = this.#isInLineEnd && text.startsWith('\n') ? text.slice(1) : text;
+    if (text !== '') this.#isInLineEnd = text.endsWith('\r');
+    return rest.includes('\r') ? rest.replaceAll(/\r\n?/gu, '\n') : rest;
+  }
+
   /** Handles a line that is no field, no comment and not blank. */
   #stray({ type, line = '' }: ParseError): void {
+    this.#strays += 1;
+    if (this.#strays > MAX_STRAY_LINES) throw broken('The upstream sent no server-sent events.');
     if (type === 'max-buffer-size-exceeded') this.#oversize = true;
     if (type !== 'unknown-field') return;
     // Unknown fields of a later version are ignored. JSON begins with a bracket.
@@ -103,7 +128,11 @@ function bareError(text: string): string | undefined {
 }
 
 function tooLarge(noun: string, limit_bytes: number): UpstreamError {
-  return new UpstreamError('broken', `The upstream sent ${noun} of over ${limit_bytes} bytes.`);
+  return broken(`The upstream sent ${noun} of over ${limit_bytes} bytes.`);
+}
+
+function broken(message: string): UpstreamError {
+  return new UpstreamError('broken', message);
 }
 
 export interface ServerSentEvent {

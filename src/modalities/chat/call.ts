@@ -98,11 +98,17 @@ export interface ChatStream extends ChatAnswerBase {
   client: ClientConnection;
 }
 
-/** The most bytes of a whole answer, of a stream, and of one event in it. */
+/**
+ * The most bytes of a whole answer, of a stream, and of one event in it; the most events of a
+ * stream, and the most tool calls and parts of reasoning of an answer.
+ */
 export interface Limits {
   answer_bytes: number;
   stream_bytes: number;
   event_bytes: number;
+  stream_events: number;
+  answer_calls: number;
+  answer_parts: number;
 }
 
 /** A call to one upstream. `visible` are the parts of its answer that the client may see. */

@@ -10,6 +10,7 @@ import { operationReader, type OperationWith } from '../../pipeline/operation.js
 import type { Fit, PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { Network } from '../../upstream/network-types.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
+import { refuseLarge } from './answer-bounds.js';
 import type {
   AnswerHead,
   ChatAnswer,
@@ -234,6 +235,7 @@ async function ask(
   const upstreamReply = isStream
     ? await readWhole(openReader(attempt, codec, answer), client.memory)
     : codec.decode(await readJson(answer, limits.answer_bytes, client.memory), call, upstream);
+  refuseLarge(upstreamReply, limits);
   const reply = visibleReply(upstreamReply, attempt.visible);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
   if (call.stream) return wholeAsStream(attempt, base, reply);

@@ -4,26 +4,36 @@ import { isRecord, recordsIn } from '../../lib/objects.js';
 import { newCallId } from '../../lib/tool-id.js';
 import type { AnswerMemory } from '../../upstream/answer-body.js';
 import type { ServerSentEvent } from '../../upstream/sse.js';
+import { AnswerBounds, type AnswerLimits } from './answer-bounds.js';
+import type { Limits } from './call.js';
 import type { ChatCall, ChatDelta, StreamDecoder, ToolCallFragment } from './codec.js';
 
 /**
- * Begins each tool call of a stream with its ID and its whole name, in the order in which the calls
+ * Begins each tool call of a stream with its ID and whole name, in the order in which the calls
  * appear. Upstreams send a name after the first arguments, in pieces or with each fragment, and
- * some send no ID. A call that gets no name is left out.
+ * some send no ID. A call that gets no name is left out. Throws `UpstreamError` for an answer that
+ * is beyond its limits.
  */
 export class NamedCallDecoder implements StreamDecoder {
   readonly #decoder: StreamDecoder;
   readonly #tools: readonly string[];
   readonly #held: HeldText;
+  readonly #bounds: AnswerBounds;
   readonly #choices = new Map<number, NamedCalls>();
 
-  constructor(decoder: StreamDecoder, { fields }: Pick<ChatCall, 'fields'>, max_held: number) {
+  constructor(
+    decoder: StreamDecoder,
+    { fields }: Pick<ChatCall, 'fields'>,
+    limits: AnswerLimits & Pick<Limits, 'event_bytes'>,
+  ) {
     this.#decoder = decoder;
     this.#tools = toolNamesIn(fields['tools']);
-    this.#held = new HeldText(max_held);
+    this.#held = new HeldText(limits.event_bytes);
+    this.#bounds = new AnswerBounds(limits);
   }
 
   read(events: readonly ServerSentEvent[], deltas: ChatDelta[]): boolean {
+    this.#bounds.addEvents(events.length);
     const read: ChatDelta[] = [];
     try {
       return this.#decoder.read(events, read);
@@ -40,13 +50,14 @@ export class NamedCallDecoder implements StreamDecoder {
 
   #add(read: readonly ChatDelta[], deltas: ChatDelta[]): void {
     for (const delta of read) {
-      const { index, tool_calls, finish_reason } = delta;
+      const { index, tool_calls, reasoning_details, finish_reason } = delta;
+      if (reasoning_details) this.#bounds.addReasoning(index ?? 0, reasoning_details);
       if (index === undefined || (!tool_calls && !this.#choices.has(index))) deltas.push(delta);
       else {
-        const { tool_calls: _, ...rest } = delta;
         const fragments = this.#callsOf(index).add(tool_calls, finish_reason !== undefined);
-        if (fragments.length > 0) deltas.push({ ...rest, tool_calls: fragments });
-        else if (Object.keys(rest).length > 1) deltas.push(rest);
+        if (fragments.length > 0) delta.tool_calls = fragments;
+        else delete delta.tool_calls;
+        if (Object.keys(delta).length > 1) deltas.push(delta);
       }
     }
   }
@@ -54,7 +65,7 @@ export class NamedCallDecoder implements StreamDecoder {
   #callsOf(index: number): NamedCalls {
     const known = this.#choices.get(index);
     if (known) return known;
-    const calls = new NamedCalls(this.#tools, this.#held);
+    const calls = new NamedCalls(this.#tools, this.#held, this.#bounds);
     this.#choices.set(index, calls);
     return calls;
   }
@@ -81,6 +92,7 @@ interface UnnamedCall {
 class NamedCalls {
   readonly #tools: readonly string[];
   readonly #held: HeldText;
+  readonly #bounds: AnswerBounds;
   /** By the upstream's index: the index among the calls that have begun, or what waits. */
   readonly #calls = new Map<number, number | UnnamedCall>();
   /** The calls that have not begun, with the upstream's index. */
@@ -89,9 +101,10 @@ class NamedCalls {
   /** The length of the arguments that wait. */
   #characters = 0;
 
-  constructor(tools: readonly string[], held: HeldText) {
+  constructor(tools: readonly string[], held: HeldText, bounds: AnswerBounds) {
     this.#tools = tools;
     this.#held = held;
+    this.#bounds = bounds;
   }
 
   /** The fragments that can be sent now: all of them at the last fragments of the choice. */
@@ -112,6 +125,7 @@ class NamedCalls {
     }
     const call = known ?? { id: '', name: '', args: '', end: new JsonEnd(), is_named: false };
     if (!known) {
+      this.#bounds.addCalls(1);
       this.#calls.set(index, call);
       this.#waiting.push([index, call]);
     }
@@ -207,6 +221,9 @@ interface Turns {
   waiting_calls: Map<number, WaitingCall>;
 }
 
+/** The fields of a delta beside its text and what belongs to that. */
+const OTHERS = new Set(['index', 'usage', 'tool_calls', 'finish_reason', 'stop_sequence']);
+
 /**
  * Puts the tool calls of a stream one after another, for formats in which each part of an answer
  * ends before the next begins. While a call is open, all but its own fragments wait. It ends with
@@ -236,11 +253,14 @@ export class CallsInTurn {
   }
 
   #take(delta: ChatDelta, ready: ChatDelta[]): void {
-    const { index, usage, tool_calls = [], finish_reason, stop_sequence, ...text } = delta;
+    const { index, usage, tool_calls = [], finish_reason, stop_sequence } = delta;
     if (usage !== undefined) ready.push({ usage });
     if (index === undefined) return;
     const turns = this.#turnsOf(index);
-    if (Object.keys(text).length > 0) this.#say({ index, ...text }, turns, ready);
+    if (Object.keys(delta).some((name) => !OTHERS.has(name))) {
+      const { usage: _, tool_calls: __, finish_reason: ___, stop_sequence: ____, ...text } = delta;
+      this.#say(text, turns, ready);
+    }
     for (const fragment of tool_calls) this.#call(fragment, turns, ready);
     if (finish_reason !== undefined) this.#goOn(turns, ready, true);
     if (finish_reason === undefined && stop_sequence === undefined) return;

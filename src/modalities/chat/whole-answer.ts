@@ -15,7 +15,7 @@ export function openReader(
   const { call, upstream, limits } = attempt;
   const frames = codec.openFrames?.(limits) ?? new EventReader(limits);
   const decoder = codec.decodeStream(call, upstream);
-  return new StreamReader(body, frames, new NamedCallDecoder(decoder, call, limits.event_bytes));
+  return new StreamReader(body, frames, new NamedCallDecoder(decoder, call, limits));
 }
 
 /**
@@ -33,7 +33,7 @@ export async function beginStream(
   const rest = openReader(attempt, codec, answer);
   const first: ChatDelta[] = [];
   for (let deltas = await rest.next(); deltas; deltas = await rest.next()) {
-    first.push(...deltas);
+    for (const delta of deltas) first.push(delta);
     if (!deltas.some(({ index }) => index !== undefined)) continue;
     answer.liftTotal?.();
     return { kind: 'chat-stream', first, rest, visible, client, ...base };
@@ -113,7 +113,8 @@ function add(delta: ChatDelta, choice: OpenChoice): number {
   if (delta.is_refusal && choice.content === '') choice.is_refusal = true;
   choice.content += delta.content ?? '';
   choice.reasoning += delta.reasoning_content ?? '';
-  choice.details.push(...(delta.reasoning_details ?? []));
+  // A list from an upstream may be too long to be arguments.
+  for (const detail of delta.reasoning_details ?? []) choice.details.push(detail);
   choice.finish = delta.finish_reason ?? choice.finish;
   if (delta.stop_sequence !== undefined) choice.stop_sequence = delta.stop_sequence;
   for (const { index, id, function: fragment } of delta.tool_calls ?? []) {

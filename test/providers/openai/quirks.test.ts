@@ -15,7 +15,13 @@ import { EventReader } from '../../../src/upstream/sse.js';
 import { providerAt, startUpstream, upstreamAt } from '../../helpers/upstream.js';
 
 const CALL: ChatCall = { messages: [], stream: true, n: 1, max_tokens: 9, fields: {} };
-const LIMITS = { event_bytes: 100_000, stream_bytes: 1_000_000 };
+const LIMITS = {
+  event_bytes: 100_000,
+  stream_bytes: 1_000_000,
+  stream_events: 1_000,
+  answer_calls: 10,
+  answer_parts: 10,
+};
 const DONE = 'data: [DONE]\n\n';
 
 interface Manifest {
@@ -37,7 +43,7 @@ const said = (delta: object, more: object = {}): string =>
 
 /** The deltas of a stream, and the fault that it ends with. */
 function read(name: string, ...events: string[]): { deltas: ChatDelta[]; fault?: string } {
-  const decoder = new NamedCallDecoder(chat.decodeStream(CALL, at(name)), CALL, 1_000);
+  const decoder = new NamedCallDecoder(chat.decodeStream(CALL, at(name)), CALL, LIMITS);
   const deltas: ChatDelta[] = [];
   const reader = new EventReader(LIMITS);
   try {

@@ -10,6 +10,8 @@ export const CUSTOM_PARAMETERS = {
 
 /** The beginning of arguments whose first or only field is `input`. */
 const HEAD = /^\s{0,20}\{\s{0,20}"input"\s{0,20}:\s{0,20}"/u;
+/** The most characters of that beginning. */
+const HEAD_CHARACTERS = 90;
 /** The first escape of a surrogate pair, which cannot be decoded without the second. */
 const HALF = /^\\u[dD][89abAB][0-9a-fA-F]{2}$/u;
 /** The length of an escape such as \u00e9. */
@@ -27,9 +29,11 @@ export class CustomInput {
 
   /** Adds a piece of arguments, and returns the input that it adds. */
   add(args: string): string {
+    if (this.#state === 'behind') return '';
     this.#waiting += args;
     if (this.#state === 'before') {
       const head = HEAD.exec(this.#waiting);
+      if (!head && this.#waiting.length > HEAD_CHARACTERS) this.#state = 'behind';
       if (!head) return '';
       this.#waiting = this.#waiting.slice(head[0].length);
       this.#state = 'within';

@@ -118,8 +118,8 @@ export class ContentWriter extends EventWriter {
     }
     if (this.visible.tools) parts.push(...this.#callsOf(delta, choice));
     if (this.visible.reasoning) {
-      parts.push(...ownSignatures(reasoning_details).map(signedPart));
-      choice.state.push(...othersIn(reasoning_details));
+      for (const signature of ownSignatures(reasoning_details)) parts.push(signedPart(signature));
+      for (const detail of othersIn(reasoning_details)) choice.state.push(detail);
     }
     if (finish_reason !== undefined) choice.finish = finish_reason;
     return parts;

@@ -121,7 +121,7 @@ export class ResponsesWriter extends EventWriter {
       });
     }
     open.text += text;
-    open.logprobs.push(...logprobs);
+    for (const logprob of logprobs) open.logprobs.push(logprob);
     const data = { content_index: 0, delta: text };
     return is_refusal
       ? events + this.#inItem('response.refusal.delta', data)
@@ -143,7 +143,7 @@ export class ResponsesWriter extends EventWriter {
 
   #keep(details: readonly ReasoningDetail[]): string {
     const { open, events } = this.#openReasoning();
-    open.details.push(...details);
+    for (const detail of details) open.details.push(detail);
     return events;
   }
 
