@@ -61,7 +61,8 @@ async function init(file: string, options: Options): Promise<void> {
   const hasModel = providers.some(({ models }) => models.length > 0);
   const written = hasModel ? providers : [...providers, ...in_process];
   await write(file, written, found, options.force === true);
-  await checkWritten(file, env);
+  const unset = written.flatMap((provider) => provider.unset);
+  await checkWritten(file, { ...Object.fromEntries(unset.map((name) => [name, 'x'])), ...env });
   report(file, written, found.missed, options);
 }
 
@@ -158,8 +159,8 @@ function report(
   const config = resolve(file) === resolve('gateway.yaml') ? '' : ` --config ${shellWord(file)}`;
   const next = `npx tollgate serve${config}`;
   if (json) {
-    const found = providers.map(({ name, uses, variables, base_url, models }) => {
-      return { name, uses, variables, base_url, models: models.map(({ id }) => id) };
+    const found = providers.map(({ name, uses, variables, unset, base_url, models }) => {
+      return { name, uses, variables, unset, base_url, models: models.map(({ id }) => id) };
     });
     return printJson({
       file,
@@ -179,8 +180,11 @@ function report(
     );
     printLine('run this again with --force; "tollgate init --json" names all that was looked for.');
   }
+  const served = providers.filter((provider) => provider.models.length > 0);
+  const unset = served.flatMap((provider) => provider.unset);
   const models = pluralize(providers.flatMap((one) => one.models).length, 'model');
-  printLine(`Wrote ${file} with ${models}. Next:\n\n  ${next}\n`);
+  const set = unset.length === 0 ? '' : `set ${unset.join(' and ')}, here or in .env, then `;
+  printLine(`Wrote ${file} with ${models}. Next: ${set}\n\n  ${next}\n`.replace(/ (?=\n)/, ''));
 }
 
 function sentenceOf({ title, variables, base_url, models }: PlannedProvider): string {

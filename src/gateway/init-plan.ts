@@ -26,6 +26,8 @@ export interface PlannedProvider {
   entry: readonly (readonly [key: string, value: string])[];
   /** The environment variables with its credentials; empty for a local or in-process provider. */
   variables: readonly string[];
+  /** Those of them that are not set yet. */
+  unset: readonly string[];
   base_url: string | null;
   /** Empty if no price is known. */
   models: readonly PlannedModel[];
@@ -78,7 +80,9 @@ export async function findProviders({
       return [key, names.find((name) => (env[name] ?? '') !== '')] as const;
     });
     const unset = provider.variables.filter((_, at) => values[at]?.[1] === undefined);
-    if (unset.length === 0) findings.providers.push(withKeys(provider, values, prices));
+    // A key tells the provider, and one that is picked by name needs none yet.
+    const isFound = picks !== undefined || values.some(([key, name]) => key === 'api_key' && name);
+    if (isFound || unset.length === 0) findings.providers.push(withKeys(provider, values, prices));
     else findings.missed.push(missing(provider, unset));
   }
   const wanted = addresses.filter(({ name }) => isWanted(name));
@@ -96,32 +100,42 @@ export async function lastResort(
   return within.map((provider) => withKeys(provider, [], prices));
 }
 
+/** `values` are the keys of its entry, each with the variable that is set for it, if any. */
 function withKeys(
   provider: InitProvider,
   values: readonly (readonly [key: string, variable: string | undefined])[],
   prices: ListPrices,
 ): PlannedProvider {
-  const variables = values.flatMap(([, name]) => name ?? []);
+  const usual = new Map(provider.variables.map(([key, [name = '']]) => [key, name]));
+  const named = values.map(([key, name]) => [key, name ?? usual.get(key) ?? ''] as const);
+  const unset = values.flatMap(([key, name]) => (name ? [] : (usual.get(key) ?? [])));
   return {
     name: provider.manifest,
     uses: provider.manifest,
     title: provider.title,
-    entry: values.map(([key, name = '']) => [key, `\${${name}}`]),
-    variables,
+    entry: named.map(([key, name]) => [key, `\${${name}}`]),
+    variables: named.map(([, name]) => name),
+    unset,
     base_url: null,
     models: plannedModels(provider, prices),
     omitted: 0,
   };
 }
 
-function plannedModels({ manifest, models }: InitProvider, prices: ListPrices): PlannedModel[] {
+function plannedModels(
+  { manifest, models, title }: InitProvider,
+  prices: ListPrices,
+): PlannedModel[] {
   return models.flatMap(([id, { capabilities, limits = {}, price, note = '' }]): PlannedModel[] => {
     const common = { id, capabilities, limits, limits_note: note };
     if (price) return [{ ...common, price, price_note: '' }];
     const listed = prices.find({ provider: { manifest }, model: id }, MODALITIES);
-    if (!listed) return [];
-    const price_note = `the list price of ${listed.date}`;
-    return [{ ...common, price: priceShape(listed.price), price_note }];
+    const priced = listed ?? prices.findElsewhere(id, MODALITIES);
+    if (!priced) return [];
+    const price_note = listed
+      ? `the list price of ${priced.date}`
+      : `the list price of its maker of ${priced.date}: compare it with ${title}'s`;
+    return [{ ...common, price: priceShape(priced.price), price_note }];
   });
 }
 
@@ -146,6 +160,7 @@ function add(
       title,
       entry: base_url === provider?.base_url ? [] : [['base_url', base_url]],
       variables: [],
+      unset: [],
       base_url,
       models: outcome.models.slice(0, LOCAL_MODELS).map(({ id, context }) => ({
         id,

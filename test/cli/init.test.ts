@@ -151,8 +151,8 @@ describe('tollgate init', () => {
     expect(ids).to.have.members(
       wanted.flatMap(({ manifest, models: known }) => known.map(([id]) => `${manifest} ${id}`)),
     );
-    expect(Object.keys(providers)).to.include('bedrock').and.not.include('openrouter');
-    expect(await readFile(place.file, 'utf8')).to.include('  # openrouter: { api_key:');
+    expect(Object.keys(providers)).to.include('bedrock').and.not.include('together');
+    expect(await readFile(place.file, 'utf8')).to.include('  # together: { api_key:');
   });
 
   it('serves the simulator where it finds nothing, and says so', async () => {
@@ -165,10 +165,29 @@ describe('tollgate init', () => {
   });
 
   it('serves the simulator beside a provider whose prices are not known', async () => {
-    const place = await emptyPlace({ OPENROUTER_API_KEY: KEY });
+    const place = await emptyPlace({ TOGETHER_API_KEY: KEY });
     const { stdout } = await place.tollgate('init', '--no-local');
-    expect(stdout).to.include('OpenRouter by OPENROUTER_API_KEY: its prices are not known here');
+    expect(stdout).to.include('Together AI by TOGETHER_API_KEY: its prices are not known here');
     expect(Object.keys((await written(place)).providers)).to.deep.equal(['simulator']);
+  });
+
+  it('wrote the simulator for a key of OpenRouter or Azure alone', async () => {
+    const router = await emptyPlace({ OPENROUTER_API_KEY: KEY });
+    await router.tollgate('init', '--no-local');
+    expect(Object.keys((await written(router)).models)).to.include('openai/gpt-5.4-mini');
+    const azure = await emptyPlace({ AZURE_OPENAI_API_KEY: KEY });
+    const { stdout } = await azure.tollgate('init', '--no-local');
+    expect(stdout).to.include('Next: set AZURE_RESOURCE_NAME, here or in .env, then');
+    const text = await readFile(azure.file, 'utf8');
+    expect(text).to.include("resource: '${AZURE_RESOURCE_NAME}'").and.not.include('simulator');
+  });
+
+  it('refused a picked provider whose variable, which the file only names, is not set', async () => {
+    const place = await emptyPlace();
+    const { status, stdout } = await place.tollgate('init', '--provider', 'openai', '--no-local');
+    expect(status).to.equal(0);
+    expect(stdout).to.include('Next: set OPENAI_API_KEY, here or in .env, then');
+    expect(await readFile(place.file, 'utf8')).to.include("api_key: '${OPENAI_API_KEY}'");
   });
 
   it('writes the picked providers only', async () => {
@@ -225,7 +244,7 @@ describe('tollgate init', () => {
 
   const MISTAKES: [string[], string][] = [
     [['--provider', 'opnai'], 'init knows no provider "opnai"; did you mean "openai"?'],
-    [['--provider', 'openai'], 'the provider "openai" was not found: OPENAI_API_KEY is not set'],
+    [['--provider', 'ollama', '--no-local'], 'with --no-local its server is not asked'],
     [['--local', 'ftp://x'], '--local takes [NAME=]URL, such as ollama=http://127.0.0.1:11434/v1'],
     [['--local', 'http://a:b@127.0.0.1'], '--local takes [NAME=]URL'],
     [['none/gateway.yaml', '--no-local'], 'there is no folder none'],

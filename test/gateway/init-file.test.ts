@@ -10,7 +10,7 @@ function model(id: string, more: Partial<PlannedModel> = {}): PlannedModel {
 }
 
 function provider(name: string, models: PlannedModel[], omitted = 0): PlannedProvider {
-  const found = { variables: [], base_url: 'http://127.0.0.1:1/v1', entry: [] };
+  const found = { variables: [], unset: [], base_url: 'http://127.0.0.1:1/v1', entry: [] };
   return { name, uses: name, title: name, ...found, models, omitted };
 }
 

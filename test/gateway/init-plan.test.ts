@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { freePort, type Findings } from '../../src/gateway/init-plan.js';
 
 function found(...urls: string[]): Findings['providers'] {
-  const rest = { title: '', entry: [], variables: [], models: [], omitted: 0 };
+  const rest = { title: '', entry: [], variables: [], unset: [], models: [], omitted: 0 };
   return urls.map((base_url) => ({ name: base_url, uses: base_url, base_url, ...rest }));
 }
 
