@@ -64,7 +64,11 @@ function forTypes(whole: Schema): Schema {
     const target = whole.$defs?.[$ref?.replace('#/$defs/', '') ?? ''];
     if (target && isPlain(target)) return 'description' in own ? { ...target, ...own } : part;
     if ($ref !== undefined) return { $ref };
-    return Object.fromEntries(Object.entries(own).map(([key, value]) => [key, prepared(value)]));
+    return Object.fromEntries(
+      Object.entries(own).flatMap(([key, value]) =>
+        key === 'defaultSnippets' ? [] : [[key === 'x-type' ? 'title' : key, prepared(value)]],
+      ),
+    );
   };
   return prepared(whole) as Schema;
 }

@@ -42,7 +42,7 @@ export const VALIDATOR_OPTIONS: Readonly<Record<Checked, Options>> = {
     verbose: true,
     allowUnionTypes: true,
     validateSchema: false,
-    keywords: ['patternErrorMessage', 'enumDescriptions'],
+    keywords: ['patternErrorMessage', 'enumDescriptions', 'defaultSnippets', 'x-type'],
   },
   /** Bodies of requests. Only the first fault, so that a hostile body makes no long list. */
   body: { discriminator: true, allowUnionTypes: true, validateSchema: false },

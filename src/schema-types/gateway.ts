@@ -623,8 +623,8 @@ export interface TimeoutBlock {
    */
   connect?: string;
   /**
-   * How long the upstream may take from the request to the first byte of its answer. Default: the
-   * manifest's, else 10m, as long as client libraries wait.
+   * How long the upstream may take from the request to the first byte of its answer; client
+   * libraries wait ten minutes. Default: the manifest's, else 10m.
    */
   first_byte?: string;
   /**

@@ -36,7 +36,7 @@ export function explainAll(
 function isMethodOfPath(error: ErrorObject): boolean {
   const key = extraKey(error) ?? '';
   const { data, parentSchema } = error;
-  const isEndpoint = parentSchema?.['title'] === 'EndpointBlock';
+  const isEndpoint = parentSchema?.['x-type'] === 'EndpointBlock';
   if (!isEndpoint || !/^methods?$/.test(key) || !isRecord(data)) return false;
   return ['path', 'url', 'endpoint', 'route'].some((one) => Object.hasOwn(data, one));
 }

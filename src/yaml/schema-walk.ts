@@ -97,7 +97,9 @@ export function requiredOf({ required }: Part): string[] {
 
 /** An example of a value: its own, or one made of those of the keys that it must have. */
 export function exampleOf(part: Part, schema: unknown): unknown {
-  const { examples, properties } = part;
+  const { examples, defaultSnippets, properties } = part;
+  const [snippet]: unknown[] = Array.isArray(defaultSnippets) ? defaultSnippets : [];
+  if (isRecord(snippet)) return snippet['body'];
   if (Array.isArray(examples)) return examples[0];
   const keys = requiredOf(part);
   if (keys.length === 0 || !isRecord(properties)) return undefined;

@@ -54,7 +54,7 @@ function keyHint(error: ErrorObject, key: string, source: Source, schema: unknow
   const near_home = homes.find((one) => /^(?:providers|models)\./.test(one));
   const home = error.instancePath === '' ? homes[0] : (near_home ?? homes[0]);
   if (home !== undefined) return elsewhere(home, key, error.instancePath, source);
-  const other = notForHint(error.parentSchema?.['title']);
+  const other = notForHint(error.parentSchema?.['x-type']);
   return allowed.length > 0 ? `allowed here: ${allowed.join(', ')}${other}` : '';
 }
 
@@ -74,7 +74,7 @@ function elsewhere(home: string, key: string, at: string, source: Source): strin
  * an upstream says whether its provider is named, so that another name can only be its model's.
  */
 function titleOf({ parentSchema, instancePath }: ErrorObject, source: Source): string {
-  const title = String(parentSchema?.['title']);
+  const title = String(parentSchema?.['x-type']);
   const isNamed = source.has(`${instancePath}/provider`) && !source.has(`${instancePath}/model`);
   if (title === 'UpstreamEntry' && isNamed) return `${title} of a provider`;
   if (title !== 'PriceEntry') return title;

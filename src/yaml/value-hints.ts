@@ -144,7 +144,7 @@ export function namedUpstream(
   key: string,
   source: Source,
 ) {
-  const isUpstream = parentSchema?.['title'] === 'UpstreamEntry';
+  const isUpstream = parentSchema?.['x-type'] === 'UpstreamEntry';
   const isNamed = !isRecord(data) || Object.hasOwn(data, 'provider');
   if (!isUpstream || isNamed || source.keys('/providers')?.includes(key) !== true) return undefined;
   const inner = data[key];

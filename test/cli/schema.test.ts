@@ -13,6 +13,7 @@ describe('tollgate schema', () => {
     [[], 'gateway'],
     [['gateway'], 'gateway'],
     [['provider'], 'provider'],
+    [['included'], 'included'],
   ] as const) {
     it(`prints the schema of a ${name} file by ${JSON.stringify(args)}`, async () => {
       const { status, stdout, stderr } = await place.tollgate('schema', ...args);

@@ -95,7 +95,7 @@ function withDefaults<T extends object>(name: string, file: T): { file: T; fille
   const ajv = new Ajv2020({
     useDefaults: true,
     allowUnionTypes: true,
-    keywords: ['patternErrorMessage', 'enumDescriptions'],
+    keywords: ['patternErrorMessage', 'enumDescriptions', 'defaultSnippets', 'x-type'],
   });
   const full = structuredClone(file);
   if (!ajv.validate(readSchema(name), full)) throw new Error(ajv.errorsText());

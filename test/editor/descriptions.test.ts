@@ -11,7 +11,7 @@ Each key of these schemas has, in its own block:
   "description": one or two sentences: what the key does, and why. It ends in "Default: X." where the
                  key has a default; any other key that may be left out says "Without it, …".
   "default":     where the code has one; test/editor/defaults.test.ts holds the two equal.
-  "examples":    a list of values.
+  "examples":    a list of values; blocks are "defaultSnippets", as an editor offers them whole.
   "patternErrorMessage": for a value with a type of its own, the end of "x is not …" in a fault.
 `;
 
@@ -65,22 +65,29 @@ for (const name of WRITTEN) {
     });
 
     it('has examples of every key', () => {
-      const complaints = complaintsOf(name, ({ schema: { examples } }) =>
-        Array.isArray(examples) && examples.length > 0 ? undefined : 'has no "examples"',
-      );
+      const { $defs } = readSchema(name) as { $defs: Record<string, Schema> };
+      const complaints = complaintsOf(name, ({ schema }) => {
+        const { examples, defaultSnippets, $ref } = schema;
+        const shared = $defs[String($ref).replace('#/$defs/', '')]?.['defaultSnippets'];
+        return [examples, defaultSnippets, shared].some((one) => one !== undefined)
+          ? undefined
+          : 'has neither "examples" nor "defaultSnippets"';
+      });
       expectNone(complaints);
     });
 
     it('has examples and defaults that are valid', () => {
       const ajv = new Ajv2020({
         allowUnionTypes: true,
-        keywords: ['patternErrorMessage', 'enumDescriptions'],
+        keywords: ['patternErrorMessage', 'enumDescriptions', 'defaultSnippets', 'x-type'],
       });
       ajv.addSchema(readSchema(name), 'whole');
       const complaints = complaintsOf(name, ({ schema, pointer }) => {
         const check = ajv.compile({ $ref: `whole${pointer}` });
-        const { examples = [], default: standard } = schema;
-        const values = [...(examples as unknown[]), ...(standard === undefined ? [] : [standard])];
+        const { examples = [], defaultSnippets = [], default: standard } = schema;
+        const blocks = (defaultSnippets as { body: unknown }[]).map(({ body }) => body);
+        const values = [...(examples as unknown[]), ...blocks];
+        if (standard !== undefined) values.push(standard);
         const bad = values.filter((value) => !check(value));
         return bad.length === 0 ? undefined : `has a bad example: ${JSON.stringify(bad)}`;
       });

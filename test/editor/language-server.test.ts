@@ -164,7 +164,8 @@ describe('yaml-language-server, with the schemas', () => {
         asked += 1;
         const shown = await server.hover(path, line + 1, column + 1);
         expect(plain(shown), name).to.include(description);
-        expect(shown, name).to.include('Example');
+        const isBlock = keys.get(name)?.['examples'] === undefined;
+        if (!isBlock) expect(shown, name).to.include('Example');
       }
       expect(asked).to.be.greaterThan(45);
       const top = [...keys.keys()].filter((name) => !name.includes('/'));
@@ -209,6 +210,20 @@ describe('yaml-language-server, with the schemas', () => {
     expect([...(await offered(model)).keys()]).to.include.members(['openai', 'anthropic']);
   });
 
+  it('completes prices by their units, and offers no name of a type as a key', async () => {
+    const model = 'models:\n  m:\n    owner: me\n';
+    const whole = await offered(`${model}    price: <>\n`);
+    expect([...whole.keys()].toSorted()).to.deep.equal(['example', 'free', 'list']);
+    const units = await offered(`${model}    price:\n      <>\n`);
+    expect([...units.keys()]).to.include.members(['input_per_million', 'per_image', 'example']);
+    const started = await offered(`${model}    price: { in<> }\n`);
+    expect([...started.keys()]).to.include('input_per_million');
+    for (const blocks of ['    upstreams:\n      - <>\n', '    limits: <>\n']) {
+      const names = [...(await offered(model + blocks)).keys()].join(' ');
+      expect(names).not.to.match(/\[object Object\]|Entry|[a-z][A-Z]/u);
+    }
+  });
+
   it('completes keys and capabilities, with what they do', async () => {
     const keys = await offered('listen: 127.0.0.1:8080\n<>\n');
     expect(keys.get('sign_in')).to.include('The people who may sign in');
@@ -229,6 +244,19 @@ describe('yaml-language-server, with the schemas', () => {
       expect(diagnostics, name).to.deep.equal([]);
       server.close(path);
     }
+  });
+
+  it('found two false faults in a file that is included', async () => {
+    const path = join(folder, 'checkout/models/openai.yaml');
+    const first = '# yaml-language-server: $schema=../schemas/included.schema.json\n';
+    const model = 'owner: me, capabilities: [chat], upstreams: [{ provider: lab }], price: free';
+    const whole = `x-chat: &chat { ${model} }\nmodels:\n  small: { <<: *chat }\n  m: { ${model} }\n`;
+    expect(await server.open(path, first + whole)).to.deep.equal([]);
+    server.close(path);
+    const other = join(folder, 'checkout/models/other.yaml');
+    const wrong = await server.open(other, `${first}listen: 127.0.0.1:8080\n`);
+    expect(wrong.map(({ message }) => message).join()).to.include('listen is not allowed');
+    server.close(other);
   });
 
   it('finds no fault in a manifest that is valid', async () => {
