@@ -43,7 +43,7 @@ async function check(file: string | undefined, options: Options): Promise<void> 
   const isRefused = configuration !== undefined && options.strict === true && faults.length > 0;
   if (!configuration || isRefused) process.exitCode = 1;
   const style = options.json ? 'json' : options.format;
-  const report = format(faults, style, readLines());
+  const report = format(faults, style, readLines(), options.strict);
   if (report !== '') printLine(report);
   if (style !== 'text' || !configuration) return;
   printLine(isRefused ? `${path} has warnings, which --strict refuses.` : `${path} is valid.`);

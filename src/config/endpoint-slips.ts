@@ -4,6 +4,25 @@ import { pointer as join, quote, type Source } from '../yaml/source.js';
 
 /** The paths that the gateway itself answers, without a key. */
 export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+/** The first parts of the paths of pages and of the management API. */
+export const DASHBOARD_PATHS: ReadonlySet<string> = new Set([
+  '',
+  'agents',
+  'api',
+  'assets',
+  'docs',
+  'ledger',
+  'models',
+  'openapi.json',
+  'operator',
+  'playground',
+  'reference',
+  'requests',
+  'settings',
+  'sign-in',
+  'sign-out',
+  'usage',
+]);
 /** A path that differs from a shipped one in more letters is most likely meant. */
 const SLIP = 2;
 
@@ -19,6 +38,15 @@ export function checkSlips(
 }
 
 function checkOwnPath(source: Source, { name, method, path }: EndpointEntry): void {
+  const [, first = ''] = path.split('/');
+  if (DASHBOARD_PATHS.has(first) && source.text('/dashboard') !== 'false') {
+    const owner = first === 'api' ? 'the management API' : 'the dashboard';
+    source.fault(`/endpoints${join(name)}/at`, {
+      code: 'own_path',
+      message: `at: ${owner} answers at ${path}, and never this endpoint`,
+      hint: 'choose another path, or write dashboard: false',
+    });
+  }
   if (method !== 'GET' || !PROBES.has(path)) return;
   source.fault(`/endpoints${join(name)}/at`, {
     code: 'own_path',

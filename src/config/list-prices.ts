@@ -104,13 +104,17 @@ export class ListPrices {
   }
 
   /** The hint for a model without a list price. */
-  hint({ provider, model }: Target): string {
+  hint({ provider, model }: Target & { provider: Pick<Provider, 'base_url'> }): string {
     const known = this.#of(provider.manifest);
     if (known) {
       const near = nameHint(model, Object.keys(known.models ?? {}));
       return near.startsWith('did')
         ? `${near} Else write the prices, ${EXAMPLE_PRICE}`
         : `write the prices, ${EXAMPLE_PRICE}; ${near}`;
+    }
+    // Providers are reached by TLS; a server without it is most likely the operator's own.
+    if (provider.base_url.startsWith('http:')) {
+      return `write price: free if the server is your own, else the prices, ${EXAMPLE_PRICE}`;
     }
     return `write the prices, ${EXAMPLE_PRICE}: the list has those of ${this.manifests.join(', ')}`;
   }

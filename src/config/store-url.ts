@@ -20,7 +20,8 @@ export function readStoreUrl(source: Source, text: string, directory: string): s
   } else if (scheme === 'sqlite') {
     return readPath(source, text.slice('sqlite:'.length), directory);
   } else if (!URL.canParse(text) || !text.startsWith(`${scheme}://`)) {
-    const hint = passwordHint(source) ?? malformedHint(text, source.hides(POINTER));
+    const wrongPort = portHint(source.written(POINTER));
+    const hint = wrongPort ?? passwordHint(source) ?? malformedHint(text, source.hides(POINTER));
     addFault(source, `store: this ${quote(scheme)} URL is not well formed`, hint);
   } else checkPostgres(source, new URL(text));
   return text;
@@ -60,11 +61,17 @@ function malformedHint(text: string, isHidden: boolean): string {
   const at = text.lastIndexOf('@');
   const [, before = ''] = /^\w+:\/\/(.*)$/.exec(text.slice(0, Math.max(at, 0))) ?? [];
   if (/[#/?]/.test(before) || text.includes('#')) return ESCAPES;
-  const [, port] = /^[^/:]*:([^/?]*)/.exec(text.slice(at + 1)) ?? [];
+  return at < 0 || isHidden ? LOOKS : (portHint(text) ?? LOOKS);
+}
+
+/**
+ * The hint for a port that is none, behind the last @. A text that does not begin as a port may be
+ * a password in a wrong place.
+ */
+function portHint(text: string): string | undefined {
+  const [, port] = /@[^/:@]*:(\d\w{0,5})(?=$|[/?])[^@]*$/.exec(text) ?? [];
   const isPort = port === undefined || (/^\d+$/.test(port) && Number(port) <= 65_535);
-  if (at < 0 || isPort || isHidden) return LOOKS;
-  // A text that does not begin as a port may be a password in a wrong place.
-  return /^\d\w{0,5}$/.test(port) ? `${quote(port)} is no port: write 5432` : LOOKS;
+  return isPort ? undefined : `${quote(port)} is no port: write 5432`;
 }
 
 /** `postgresql+asyncpg` and `jdbc` belong to the libraries of other languages. */

@@ -3,7 +3,11 @@ import { nearestWord } from '../yaml/did-you-mean.js';
 import { foreignKeyHint } from '../yaml/foreign-keys.js';
 import { BY_MINUTE } from '../yaml/foreign-top.js';
 import { flow } from '../yaml/schema-walk.js';
+import { quote } from '../yaml/source.js';
 import type { StageEntry } from '../core/configuration.js';
+
+/** Stages that have another name now. */
+const RENAMED: ReadonlyMap<string, string> = new Map([['picture', 'hosted-image']]);
 
 /** The first string of an option, for the suggestion. */
 export function wordOf(option: unknown): string {
@@ -18,6 +22,8 @@ export function stageHint(name: string, known: readonly string[]): string {
   if (known.includes(stage)) return `put a space behind the colon: ${stage}: ${option}`;
   if (name.includes('/') && !name.startsWith('@')) return `did you mean "./${name}"?`;
   if (/rate|throttle|rpm|tpm/i.test(name)) return BY_MINUTE;
+  const renamed = RENAMED.get(name);
+  if (renamed !== undefined) return `its name is ${quote(renamed)} now`;
   const settings: object = readShippedSchema('gateway')['properties'];
   if (Object.hasOwn(settings, name))
     return `it is a setting: ${name}: stands at the top of the file`;

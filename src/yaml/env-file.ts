@@ -11,11 +11,28 @@ const slips_of = new WeakMap<NodeJS.ProcessEnv, Slips>();
  * only the last line of that is its name, and what stands before it may be a secret.
  */
 export function readEnvFile(text: string): Record<string, string> {
-  const named = Object.entries(parseEnv(text)).map(([key, value = '']) => {
+  const named = Object.entries(parseEnv(withHashes(text))).map(([key, value = '']) => {
     const last = key.slice(key.lastIndexOf('\n') + 1);
     return [last.trim().replace(/^export\s+/, ''), value] as const;
   });
   return Object.fromEntries(named.filter(([name]) => !/[:\s]/.test(name)));
+}
+
+/** A variable with its value: one between quotes, which may have several lines, or a plain one. */
+const ASSIGNMENT =
+  /^([ \t]*(?:export[ \t]+)?\w+[ \t]*=[ \t]*)(?:(["'`])[^]*?\2|([^\s"'`#][^\r\n]*))/gmu;
+
+/**
+ * Puts a plain value with a # in it between quotes: Node would cut `p#ssw0rd` there. Only a # behind
+ * white space begins a comment, as for Docker and for a shell.
+ */
+function withHashes(text: string): string {
+  return text.replace(ASSIGNMENT, (all, head: string, _mark, plain: string | undefined) => {
+    if (plain === undefined || !plain.includes('#')) return all;
+    const value = plain.replace(/\s+#.*$/u, '').trimEnd();
+    const mark = ["'", '`', '"'].find((one) => !value.includes(one));
+    return value.includes('#') && mark ? head + mark + value + mark : all;
+  });
 }
 
 /** Notes the lines of a file that an environment lacks. Nothing of their values is kept. */

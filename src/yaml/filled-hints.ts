@@ -28,7 +28,7 @@ export function filled(hint: string, written: Written): string | undefined {
     .replace('UPSTREAM', () => upstreamOf(written))
     .replace('POST VALUE', () => `${methodOf(written)} ${value.replaceAll("'", '')}`)
     .replace('LABEL', () => /^https?:\/\/([\w-]+)\./.exec(value)?.[1] ?? 'NAME')
-    .replace('VALUE', () => value)
+    .replaceAll('VALUE', () => value)
     .replace('DURATION', () => durationOf(value) ?? '60s')
     .replace('SIZE', () => meantSize(value.replaceAll("'", ''), 'b') ?? '20mb');
 }

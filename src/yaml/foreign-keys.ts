@@ -5,6 +5,10 @@ import { IN_MANIFESTS, OF_MANIFEST } from './foreign-manifest.js';
 import { IDENTITY, SIGN_IN } from './foreign-sign-in.js';
 import { BUDGET, BY_MINUTE, RETRIES, TOP } from './foreign-top.js';
 
+/** Google's locations are a part of its address. */
+const GOOGLE_ADDRESS =
+  'base_url: https://VALUE-aiplatform.googleapis.com/v1/projects/PROJECT/locations/VALUE';
+
 const FALLBACKS: ForeignHint = {
   text: 'remove it, and add { provider: NAME, model: VALUE } to the upstreams of the model',
   list: 'remove it, and add { provider: NAME, model: ID } to upstreams for each of VALUE',
@@ -101,7 +105,8 @@ const PROVIDER: Readonly<Record<string, ForeignHint>> = {
   ...RATES,
   weight: 'an upstream of a model has it: upstreams: [{ provider: NAME, weight: 1 }]',
   priority: 'the order of the upstreams of a model is the priority',
-  location: 'use region instead',
+  location: { text: `write ${GOOGLE_ADDRESS}` },
+  vertex_location: { text: `write ${GOOGLE_ADDRESS}` },
   account_id: 'write resource: VALUE',
   azure_endpoint: { text: 'write resource: LABEL' },
   azure_resource: 'write resource: VALUE',

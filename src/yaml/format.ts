@@ -11,12 +11,13 @@ export type ReadLines = (file: string) => readonly string[] | undefined;
 /**
  * Formats faults for people (one line each, and the line of the file where `lines` gives it), as
  * one JSON document, as the workflow commands that GitHub shows beside the changed lines, or as the
- * reports that other CI systems read.
+ * reports that other CI systems read. `isStrict` says that a warning ends the run as an error does.
  */
 export function format(
   faults: readonly ConfigFault[],
   style: FaultFormat,
   lines?: ReadLines,
+  isStrict = false,
 ): string {
   switch (style) {
     case 'json':
@@ -24,7 +25,7 @@ export function format(
     case 'sarif':
       return sarif(faults);
     case 'junit':
-      return junit(faults);
+      return junit(faults, isStrict);
     case 'github':
       return faults.map(githubCommand).join('\n');
     case 'text':

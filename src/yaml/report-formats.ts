@@ -37,10 +37,17 @@ function uriOf(file: string): string {
   return file.split(sep).map(encodeURIComponent).join('/');
 }
 
-/** One suite in JUnit's XML: a test that passed where there is no fault, else one for each. */
-export function junit(faults: readonly ConfigFault[]): string {
-  const failed = faults.filter(({ severity }) => severity === 'error').length;
-  const cases = faults.length === 0 ? ['    <testcase name="configuration"/>'] : faults.map(caseOf);
+/**
+ * One suite in JUnit's XML: a test that passed where there is no fault, else one for each. Warnings
+ * pass, unless they end the run with status 1, as `isStrict` says.
+ */
+export function junit(faults: readonly ConfigFault[], isStrict: boolean): string {
+  const fails = ({ severity }: ConfigFault): boolean => isStrict || severity === 'error';
+  const failed = faults.filter(fails).length;
+  const cases =
+    faults.length === 0
+      ? ['    <testcase name="configuration"/>']
+      : faults.map((fault) => caseOf(fault, fails(fault)));
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<testsuites>',
@@ -51,15 +58,14 @@ export function junit(faults: readonly ConfigFault[]): string {
   ].join('\n');
 }
 
-function caseOf(fault: ConfigFault): string {
+function caseOf(fault: ConfigFault, isFailure: boolean): string {
   const { severity, code, file, line, column } = fault;
   const place = `${file}:${line}:${column}`;
   const name = escaped(`${code} ${place}`);
   const words = escaped(sentence(fault));
-  const element =
-    severity === 'error'
-      ? `<failure type="${escaped(code)}" message="${words}">${escaped(place)}</failure>`
-      : `<system-out>warning: ${words}</system-out>`;
+  const element = isFailure
+    ? `<failure type="${escaped(code)}" message="${words}">${escaped(place)}</failure>`
+    : `<system-out>${severity}: ${words}</system-out>`;
   return `    <testcase name="${name}" file="${escaped(file)}">${element}</testcase>`;
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../lib/objects.js';
 import { exampleOf, flow, followed, requiredOf, wants, type Part } from './schema-walk.js';
 import { booleanHint, tidied } from './text-hints.js';
@@ -55,14 +56,18 @@ export function textInList(
     return `a dash needs a space behind it: write "- ${first}"`;
   }
   const between = items['pattern'] === undefined ? /[,;\s]+/ : /\s*[,;]\s*/;
-  const isStar = new RegExp(String(items['pattern'])).test('*');
-  if (text === '*' && !isStar) return 'name each one: * stands for nothing here';
-  if (EVERYBODY.test(text) && new RegExp(String(items['pattern'])).test('*')) return "write ['*']";
+  const takesStar = new RegExp(String(items['pattern'])).test('*') || isExample(part, ['*']);
+  if (takesStar && (text === '*' || EVERYBODY.test(text))) return "write ['*']";
+  if (text === '*') return 'name each one: * stands for nothing here';
   const words = text.split(between).filter(Boolean);
   if (!isBlock) return `write ${flow(words.map((word) => itemOf(word, items)))}`;
   const [needed] = requiredOf(items);
   if (needed === undefined || words.length !== 1) return 'begin each entry of the list with "- "';
   return `write ${flow(words.map((word) => ({ [needed]: word })))}`;
+}
+
+function isExample({ examples }: Part, value: unknown): boolean {
+  return Array.isArray(examples) && examples.some((one) => isDeepStrictEqual(one, value));
 }
 
 /**

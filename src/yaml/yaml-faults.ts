@@ -126,7 +126,8 @@ function openQuote(offset: number, { text }: Text, document: Document): OffsetFa
   let start = offset;
   visit(document, {
     Scalar(_, { type, range }) {
-      if (type?.startsWith('QUOTE') && range && range[1] >= offset) start = range[0];
+      if (type?.startsWith('QUOTE') && range && range[0] <= offset && range[1] >= offset)
+        start = range[0];
     },
   });
   const mark = text[start] === '"' ? '"' : "'";

@@ -25,6 +25,25 @@ describe('a file of variables', () => {
     expect(envSlip({}, 'SECOND')).to.equal(undefined);
   });
 
+  it('was cut at a # within a password', () => {
+    const text = [
+      'PLAIN=p#ssw0rd',
+      "QUOTE=it's#1 # a comment",
+      'SPACE=a b #c',
+      'export NONE=x # a#b',
+      'LINES="one\nINNER=a#b\ntwo"',
+      "SINGLE='a # b'",
+    ].join('\n');
+    expect(readEnvFile(text)).to.deep.equal({
+      PLAIN: 'p#ssw0rd',
+      QUOTE: "it's#1",
+      SPACE: 'a b',
+      NONE: 'x',
+      LINES: 'one\nINNER=a#b\ntwo',
+      SINGLE: 'a # b',
+    });
+  });
+
   it('has no variable whose name is a line with a secret', () => {
     expect(readEnvFile('FIRST: sk-abc=\nexport SECOND=2\n')).to.deep.equal({ SECOND: '2' });
   });

@@ -37,6 +37,14 @@ describe('the reporter of faults', () => {
     expect(JSON.parse(format([], 'json'))).to.deep.equal({ faults: [] });
   });
 
+  it('has no failure in the XML of a run that warnings have ended', () => {
+    expect(format([WARNING], 'junit'))
+      .to.include('failures="0"')
+      .and.include('<system-out>warning');
+    const strict = format([FAULT, WARNING], 'junit', undefined, true);
+    expect(strict).to.include('tests="2" failures="2"').and.not.include('<system-out>');
+  });
+
   it('escapes characters that GitHub would read as commands', () => {
     expect(format([FAULT, WARNING], 'github').split('\n')).to.deep.equal([
       '::error file=conf/a%2Cb%3Ac.yaml,line=3,col=5::unknown key "ownr"; did you mean "owner"?',
