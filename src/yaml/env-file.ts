@@ -18,13 +18,13 @@ export function readEnvFile(text: string): Record<string, string> {
   return Object.fromEntries(named.filter(([name]) => !/[:\s]/.test(name)));
 }
 
-/** A variable with its value: one between quotes, which may have several lines, or a plain one. */
+/** A variable with its value: one between quotes, of several lines perhaps, or a plain one. */
 const ASSIGNMENT =
   /^([ \t]*(?:export[ \t]+)?\w+[ \t]*=[ \t]*)(?:(["'`])[^]*?\2|([^\s"'`#][^\r\n]*))/gmu;
 
 /**
- * Puts a plain value with a # in it between quotes: Node would cut `p#ssw0rd` there. Only a # behind
- * white space begins a comment, as for Docker and for a shell.
+ * Puts a plain value with a # in it between quotes: Node would cut `p#ssw0rd` there. Only a #
+ * behind white space begins a comment, as for Docker and for a shell.
  */
 function withHashes(text: string): string {
   return text.replace(ASSIGNMENT, (all, head: string, _mark, plain: string | undefined) => {
