@@ -46,6 +46,11 @@ export class Backlog {
     return this.#waiting.size;
   }
 
+  /** The requests whose charges wait. */
+  get requests(): string[] {
+    return Array.from(this.#waiting, ({ charge }) => charge.request_id);
+  }
+
   /** Resolves when the charge is in the journal or in the store. Rejects if it is in neither. */
   async add(entry: JournalEntry, cause: unknown): Promise<void> {
     const { log } = this.options;

@@ -18,7 +18,8 @@ type HoldFields = Pick<Charge, 'request_id' | 'account_id' | 'hold_nano'>;
  * nothing. The hold of a free call has no amount and is not stored. With an `Idempotency-Key`,
  * settle also stores the answer, and release frees the key.
  */
-export class Hold {
+export class Hold implements Indexed {
+  index = -1;
   #open = false;
   #amount_nano: bigint | null;
 
@@ -107,6 +108,7 @@ export class Hold {
     if (this.#open) await this.services.store.release(this.request_id, this.account_id);
     this.#open = false;
     await this.idempotency?.forget();
+    this.services.settler.holds.delete(this);
   }
 }
 
@@ -139,6 +141,8 @@ interface Attempt extends Indexed, JournalEntry {
  * store takes the first one late, the unique key of the ledger makes the second one do nothing.
  */
 export class Settler {
+  /** The holds, and keys of running calls, that the store may have of this process. */
+  readonly holds = new InFlightSet<Hold>();
   readonly #attempts = new InFlightSet<Attempt>();
   readonly #backlog: Backlog;
   readonly #clock: NodeJS.Timeout;
@@ -168,6 +172,13 @@ export class Settler {
   /** How many charges wait in the journal. */
   get waiting(): number {
     return this.#backlog.size;
+  }
+
+  /** The requests whose holds and keys must stay: in flight, or waiting for the store. */
+  get known(): ReadonlySet<string> {
+    const known = new Set(this.#backlog.requests);
+    for (const { request_id } of this.holds) known.add(request_id);
+    return known;
   }
 
   /** Records the outcome of a write to the store. */

@@ -71,6 +71,7 @@ export class Gateway {
   readonly #connections: Connections;
   readonly #state: Health = {
     draining: false,
+    store_hangs: false,
     configuration_fault: undefined,
     configuration_reason: undefined,
     restart_keys: [],

@@ -133,6 +133,8 @@ export class Heartbeat {
     // The charges of a dead process are settled before its holds are released.
     const released = (await settler.adopt()) ? await store.recover() : 0;
     if (released > 0) log.warn({ released }, 'released the holds of a process that has ended');
+    const forgotten = await store.releaseForgotten(() => settler.known);
+    if (forgotten > 0) log.warn({ forgotten }, 'released holds of requests that have ended');
     const swept = await store.tasks.sweep(this.parts.configuration().limits.task_ms);
     for (const one of swept) logExpired(one, log);
   }

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '../lib/concurrency.js';
 import { PROBES } from '../config/endpoint-slips.js';
 import type { Services } from '../pipeline/services.js';
 import type { StageMiddleware } from '../pipeline/stage.js';
@@ -7,6 +9,8 @@ import { FileDeleted } from '../store/sqlite/sqlite-file.js';
 /** The health of this process; changed by the gateway, read by the probes. */
 export interface Health {
   draining: boolean;
+  /** The store accepts connections and does not answer: new requests are refused at once. */
+  store_hangs: boolean;
   /** Why an edited configuration was refused; the older one then stays in use. */
   configuration_fault: string | undefined;
   /** The same for operators, with text of the file. */
@@ -19,14 +23,17 @@ export interface Health {
  * Answers `/healthz` (the process is alive) and `/readyz` (it can take requests), without a key. A
  * broken new configuration does not make it unready while an older one serves.
  */
-export function health(state: Health, { store, settler }: Services): StageMiddleware {
-  const ping = sharedPing(store);
+export function health(
+  state: Health,
+  { settler }: Pick<Services, 'settler'>,
+  lookAtStore: LookAtStore,
+): StageMiddleware {
   return async (ctx, next) => {
     if (!PROBES.has(ctx.path) || !['GET', 'HEAD'].includes(ctx.method)) await next();
     else if (ctx.path === '/healthz') ctx.body = { status: 'ok' };
     else
       await readiness(ctx, state, async () => {
-        const faults = [await ping(), settler.fault].filter((fault) => fault !== undefined);
+        const faults = [await lookAtStore(), settler.fault].filter((fault) => fault !== undefined);
         return faults.length > 0 ? faults.join('; ') : undefined;
       });
   };
@@ -51,33 +58,50 @@ async function readiness(
 
 /** How long a probe waits for the store. */
 const PING_MS = 1_500;
+const LATE = 'the store does not answer in time';
+/** The pause between two looks at a store that hangs. */
+const LOOK_MS = 500;
+
+/** Resolves with the fault of the store; undefined if it answers. */
+export type LookAtStore = () => Promise<string | undefined>;
 
 /**
- * Returns a function that resolves with the fault of the store, or undefined. Concurrent probes
- * share one query.
+ * Returns a function that looks at the store; concurrent looks share one query. A store that hangs
+ * is noted in `state`, and then looked at until it does not hang any more.
  */
-function sharedPing(store: Services['store']): () => Promise<string | undefined> {
+export function storeWatch(store: Pick<Services['store'], 'ping'>, state: Health): LookAtStore {
   let pending: Promise<string | undefined> | undefined;
   const ping = async (): Promise<string | undefined> => {
+    const began_ms = performance.now();
     try {
       await store.ping();
       return undefined;
     } catch (error) {
-      return error instanceof FileDeleted
-        ? 'the file of the store was deleted or replaced'
-        : 'the store does not answer';
+      if (error instanceof FileDeleted) return 'the file of the store was deleted or replaced';
+      return performance.now() - began_ms < PING_MS ? 'the store does not answer' : LATE;
     }
   };
-  return async () => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => resolve('the store does not answer in time'), PING_MS);
-    });
+  const lookOnce = async (): Promise<string | undefined> => {
     pending ??= ping().finally(() => {
       pending = undefined;
     });
-    const fault = await Promise.race([pending, late]);
-    clearTimeout(timer);
+    const seen = await withTimeout(
+      pending.then((fault) => ({ fault })),
+      PING_MS,
+    );
+    return seen ? seen.fault : LATE;
+  };
+  const untilItAnswers = async (): Promise<void> => {
+    while (state.store_hangs) {
+      await sleep(LOOK_MS, undefined, { ref: false });
+      state.store_hangs = (await lookOnce()) === LATE;
+    }
+  };
+  return async () => {
+    const fault = await lookOnce();
+    const isNew = fault === LATE && !state.store_hangs;
+    state.store_hangs = fault === LATE;
+    if (isNew) void untilItAnswers();
     return fault;
   };
 }

@@ -1,6 +1,6 @@
 import { encodingOf, writeCorked } from '../http/client-connection.js';
 import { ClientDisconnected, GatewayError } from '../core/errors.js';
-import type { Health } from './probes.js';
+import type { Health, LookAtStore } from './probes.js';
 import { type Context, type StageMiddleware, type State } from '../pipeline/stage.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
 import type { RequestMemory } from '../http/memory-budget.js';
@@ -16,6 +16,7 @@ import type { AccessLog } from '../telemetry/access-log.js';
 import { logPublicError } from '../pipeline/public-error.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { toClientError } from '../upstream/to-client-error.js';
+import { StoreUnreachable } from '../store/store-error.js';
 import type { Bill } from '../billing/bill.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
@@ -27,6 +28,7 @@ import type { PaidAnswer } from '../pipeline/work.js';
 export function respond(
   { log, access_log, records, sinks, configuration, now }: Services,
   state: Health,
+  lookAtStore: LookAtStore,
 ): StageMiddleware {
   const { client_ms } = configuration.limits;
   const { cost } = configuration.headers;
@@ -35,9 +37,11 @@ export function respond(
     let refused: RequestOutcome | undefined;
     try {
       if (state.draining) throw drainingError();
+      if (state.store_hangs) throw new StoreUnreachable(undefined, 'the store does not answer');
       await next();
       writeAnswer(ctx, { client_ms, cost });
     } catch (error) {
+      if (error instanceof StoreUnreachable) void lookAtStore();
       refused = writeError(ctx, error, { log, client_ms, now });
     }
     const record = finalRecord(ctx.state, refused ?? answered(ctx));

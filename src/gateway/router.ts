@@ -8,7 +8,7 @@ import type { EndpointEntry } from '../core/configuration.js';
 import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
 import { PROBES } from '../config/endpoint-slips.js';
-import { health, type Health } from './probes.js';
+import { health, storeWatch, type Health } from './probes.js';
 import { type Context, type Stage, type State, compose, type Handle } from '../pipeline/stage.js';
 import {
   formatOf,
@@ -35,7 +35,8 @@ export function createListener(
   const app = new Koa<State>();
   app.silent = true;
   const router = new Router<State>();
-  const answer = respond(services, state);
+  const lookAtStore = storeWatch(services.store, state);
+  const answer = respond(services, state, lookAtStore);
   const direct = new Map<string, Map<string, Handle>>();
   const { cors, endpoints, dashboard } = services.configuration;
   for (const endpoint of endpoints) {
@@ -52,7 +53,7 @@ export function createListener(
   }
   app.use(assignRequestId(services.now));
   app.use(decodeColon);
-  app.use(health(state, services));
+  app.use(health(state, services, lookAtStore));
   app.use(answer);
   if (dashboard) app.use(createDashboard({ ...services, state }));
   if (cors.length > 0) app.use(preflight(cors, router));

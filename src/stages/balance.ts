@@ -5,6 +5,7 @@ import type { Services } from '../pipeline/services.js';
 import { refuseEmpty } from '../pipeline/admission.js';
 import type { HoldRefusal } from '../store/store-types.js';
 import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
+import { StoreUnreachable } from '../store/store-error.js';
 import { minNano } from '../lib/money.js';
 import { OptionError, GatewayError } from '../core/errors.js';
 import { FLAGS } from '../core/request-record.js';
@@ -35,6 +36,7 @@ export const balance: Stage = {
       const { notes } = ctx.state;
       if (notes) notes.read_ms = notes.elapsed_ms;
       // `meter` settles the hold. A hold that is still open at the end is released here.
+      services.settler.holds.add(hold);
       try {
         const kept = hold.idempotency && (await beginOrReplay(hold.idempotency));
         if (kept) {
@@ -45,7 +47,8 @@ export const balance: Stage = {
         ctx.state.hold = hold;
         await next();
       } finally {
-        if (!hold.isOver) await releaseHold(hold, services);
+        if (hold.isOver) services.settler.holds.delete(hold);
+        else await releaseHold(hold, services);
       }
     };
   },
@@ -141,7 +144,10 @@ const RELEASE_WAIT_MS = 1_000;
 async function releaseHold(hold: Hold, services: Services): Promise<void> {
   const { request_id } = hold;
   const released = hold.release().catch((err: unknown) => {
-    services.log.error({ request_id, err }, 'a hold could not be released: it is tried again');
+    // An outage of the store has a line of its own.
+    if (!(err instanceof StoreUnreachable)) {
+      services.log.error({ request_id, err }, 'a hold could not be released: it is tried again');
+    }
     services.settler.retryRelease(request_id, () => hold.release());
   });
   let timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
 import { makePrivate } from './owner-only.js';
-import { codeOf, withRetry } from './retry.js';
+import { codeOf, outageWait_ms, wait_ms, withRetry, type RetryWait } from './retry.js';
 import { sqliteClient } from './sqlite/sqlite-driver.js';
 import { sqliteFault } from './sqlite/sqlite-fault.js';
 import { StoreError, StoreUnreachable } from './store-error.js';
@@ -38,8 +38,8 @@ const SILENT = {
   error: () => undefined,
 };
 
-/** Serialization failure, deadlock, too many connections, still starting. */
-const TRY_AGAIN = new Set(['40001', '40P01', '53300', '57P03']);
+/** Serialization failure, deadlock. */
+const CONFLICT = new Set(['40001', '40P01']);
 
 export const SQLITE_CLOCK_MS = "cast(unixepoch('subsec') * 1000 as integer)";
 export const POSTGRES_CLOCK_MS = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint';
@@ -56,52 +56,72 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY') || codeOf(error) === 'SQLITE_PROTOCOL';
 }
 
-/** PostgreSQL rolled the statement back or did not begin it. A retry may succeed. */
-export function isConflict(error: unknown): boolean {
-  return TRY_AGAIN.has(codeOf(error));
+/** PostgreSQL rolled the statement back, because of another one. */
+function isConflict(error: unknown): boolean {
+  return CONFLICT.has(codeOf(error));
 }
 
-const OUTAGE = /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT)$/;
+/** Too many connections, still starting: PostgreSQL did not begin the statement. */
+const NOT_BEGUN = new Set(['53300', '57P03']);
 
-/** Too many connections; the address of the server has no host. */
-const NO_CONNECTION = /^(53300|ENOTFOUND|EAI_AGAIN|E(HOST|NET)(UNREACH|DOWN))$/;
+const LOST = /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT)$/;
 
 /** A message of the driver, without a code. Knex writes the statement before it. */
 const ENDED = /(?:^| - )Connection terminated(?: |$)/u;
 
 /** PostgreSQL went away or is starting. Whether the statement was done is not known. */
-function isOutage(error: unknown): boolean {
-  if (OUTAGE.test(codeOf(error))) return true;
+function isLost(error: unknown): boolean {
+  if (LOST.test(codeOf(error))) return true;
   return error instanceof Error && ENDED.test(error.message);
 }
 
-/** Errors after which an idempotent statement, such as a read, may run again. */
-export function isTransient(error: unknown): boolean {
-  return isConflict(error) || isOutage(error);
-}
+/** Tries again what PostgreSQL rolled back or did not begin. */
+export const afterConflict: RetryWait = (error, attempt) => {
+  if (isConflict(error)) return wait_ms(attempt);
+  return NOT_BEGUN.has(codeOf(error)) ? outageWait_ms(attempt) : undefined;
+};
+
+/** Tries an idempotent statement again, such as a read, also after a lost connection. */
+export const afterTransient: RetryWait = (error, attempt) =>
+  afterConflict(error, attempt) ?? (isLost(error) ? outageWait_ms(attempt) : undefined);
+
+/**
+ * The classes of errors in which the server, and not the statement, is at fault: no connection (08,
+ * 28, 3D), read-only (25006) or a time limit between statements (25P03, 25P04), a conflict that
+ * does not end (40), no disk, memory or connection (53), no transaction numbers left (54000), a
+ * lock (55), stopped by an operator or a time limit (57), the system (58, F0, XX), or an old
+ * snapshot (72).
+ */
+const SERVER_FAULT =
+  /^(08...|25006|25P0[34]|28...|3D...|40...|53...|54000|55...|57...|58...|72...|F0...|XX...)$/u;
+
+/** Errors of the network, of name servers, of TLS and of a process that has no more files. */
+const NO_CONNECTION =
+  /^(E(NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT|MFILE|NFILE|ADDRNOTAVAIL|CONN\w+|HOST\w+|NET\w+)|ERR_(TLS|SSL)_.+|CERT_.+|.+_(CERT|ISSUER_CERT_LOCALLY|LEAF_SIGNATURE))$/u;
 
 /** Messages of the drivers, without a code: the server hangs, or no connection is free. */
 const NO_ANSWER = new RegExp(
   '(?:^| - )(timeout exceeded when trying to connect|Query read timeout|' +
-    'Knex: Timeout acquiring a connection|Client has encountered a connection error)',
+    'Knex: Timeout acquiring a connection|Client has encountered a connection error|' +
+    'The server does not support SSL connections)',
   'u',
 );
 
 function isUnreachable(error: unknown): boolean {
-  if (isOutage(error) || NO_CONNECTION.test(codeOf(error))) return true;
-  return error instanceof Error && NO_ANSWER.test(error.message);
+  const code = codeOf(error);
+  if (isLost(error) || SERVER_FAULT.test(code) || NO_CONNECTION.test(code)) return true;
+  if (!(error instanceof Error)) return false;
+  // A socket of the file system that is not there.
+  return NO_ANSWER.test(error.message) || ('syscall' in error && error.syscall === 'connect');
 }
 
 /**
- * Runs work on PostgreSQL, and again after errors that `canRetry` accepts. Throws
- * `StoreUnreachable` if PostgreSQL could not be reached.
+ * Runs work on PostgreSQL, and again after the errors for which `waitAfter` has a wait. Throws
+ * `StoreUnreachable` if PostgreSQL cannot be reached or cannot work now.
  */
-export async function onPostgres<T>(
-  canRetry: (error: unknown) => boolean,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function onPostgres<T>(waitAfter: RetryWait, work: () => Promise<T>): Promise<T> {
   try {
-    return await withRetry(canRetry, work);
+    return await withRetry(waitAfter, work);
   } catch (error) {
     throw isUnreachable(error) ? new StoreUnreachable(error) : error;
   }
@@ -146,11 +166,14 @@ function makePrivateStore(file: string): void {
 
 /**
  * Runs work on SQLite, and again while another connection has the lock. Throws `StoreUnreachable`
- * if the file or its disk fails.
+ * if it stays locked, or if the file or its disk fails.
  */
 export async function onSqlite<T>(file: string, work: () => T | Promise<T>): Promise<T> {
   try {
-    return await withRetry(isBusy, work);
+    return await withRetry(
+      (error, attempt) => (isBusy(error) ? wait_ms(attempt) : undefined),
+      work,
+    );
   } catch (error) {
     throw sqliteFault(file, error);
   }
@@ -194,29 +217,57 @@ function openPostgres(url: string): Database {
     client: 'pg',
     connection: { connectionString: url },
     log: SILENT,
-    pool: { min: 0, max: 4, afterCreate: hook(parseBigints) },
+    pool: { min: 0, max: 4, afterCreate: preparePostgres },
     acquireConnectionTimeout: 10_000,
   });
   const snapshot = { isolationLevel: 'repeatable read', readOnly: true } as const;
+  // A proof of the whole ledger takes as long as it takes.
+  const unlimited =
+    <T>(work: (trx: Knex.Transaction) => Promise<T>) =>
+    async (trx: Knex.Transaction): Promise<T> => {
+      await trx.raw(UNLIMITED);
+      return work(trx);
+    };
   return {
     dialect: 'postgres',
     location: url,
     clock_ms: POSTGRES_CLOCK_MS,
-    read: (work) => onPostgres(isTransient, () => work(knex)),
-    snapshot: (work) => onPostgres(isTransient, () => knex.transaction(work, snapshot)),
-    write: (work) => onPostgres(isConflict, () => knex.transaction(work)),
+    read: (work) => onPostgres(afterTransient, () => work(knex)),
+    snapshot: (work) =>
+      onPostgres(afterTransient, () => knex.transaction(unlimited(work), snapshot)),
+    write: (work) => onPostgres(afterConflict, () => knex.transaction(work)),
     close: () => knex.destroy(),
   };
 }
 
 interface PostgresConnection {
   setTypeParser(oid: number, parse: (text: string) => bigint): void;
+  query(sql: string, done: (error: unknown) => void): void;
 }
 
 const INT8_OID = 20;
 
-function parseBigints(connection: PostgresConnection): void {
+/** The time limit of a statement of a page, a command or a sweep. */
+const STATEMENT_MS = 60_000;
+
+/** Takes the time limit of statements from a transaction. */
+export const UNLIMITED = 'set local statement_timeout = 0';
+
+/**
+ * Limits the time of a statement, and of a pause within a transaction, at the server: it would go
+ * on with a statement, and keep its locks, after its client has given up or is gone.
+ */
+export function timeLimits(statement_ms: number): string {
+  return `set statement_timeout = ${statement_ms};
+    set idle_in_transaction_session_timeout = ${STATEMENT_MS}`;
+}
+
+function preparePostgres(
+  connection: PostgresConnection,
+  done: (error: unknown, connection: PostgresConnection) => void,
+): void {
   connection.setTypeParser(INT8_OID, BigInt);
+  connection.query(timeLimits(STATEMENT_MS), (error) => done(error, connection));
 }
 
 /** Wraps a function for the pool of knex, which expects a callback. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { openDatabase, type Database } from './database.js';
+import { openDatabase, UNLIMITED, type Database } from './database.js';
 import { explainOpenError, StoreError } from './store-error.js';
 import { MIGRATIONS } from './migrations.js';
 
@@ -39,6 +39,7 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
 export async function applyMigrations(database: Database): Promise<string[]> {
   return database.write(async (trx) => {
     if (database.dialect === 'postgres') {
+      await trx.raw(UNLIMITED);
       await trx.raw('select pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
     }
     await refuseNewer(trx);

@@ -16,6 +16,7 @@ import {
   forgetProcess,
   LEASE_MS,
   liveNotes,
+  ownRows,
   recover,
   type Process,
   Watch,
@@ -114,6 +115,7 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     heartbeat: hot.heartbeat.bind(hot),
     notes: () => liveNotes(database),
     recover: () => recover(database, self, watch, elapsed_ms()),
+    releaseForgotten: (known) => releaseForgotten(database, hot, self, known),
     ping: hot.ping.bind(hot),
     close: async () => {
       try {
@@ -124,6 +126,25 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
       }
     },
   };
+}
+
+/**
+ * The end of a hold or a call may be lost with a primary that replicated asynchronously: its row is
+ * back, and its process is alive.
+ */
+async function releaseForgotten(
+  database: Database,
+  hot: HotPath,
+  self: Process,
+  knownRequests: () => ReadonlySet<string>,
+): Promise<number> {
+  const rows = await ownRows(database, self);
+  const known = knownRequests();
+  const holds = rows.holds.filter(({ request_id }) => !known.has(request_id));
+  for (const { request_id, account_id } of holds) await hot.release(request_id, account_id);
+  const keys = rows.keys.filter(({ request_id }) => !known.has(request_id));
+  for (const one of keys) await hot.idempotency.forget(one);
+  return holds.length + keys.length;
 }
 
 type Keyring = Pick<Store, 'createKey' | 'keys' | 'key' | 'isKey' | 'revokeKey'>;

@@ -188,6 +188,12 @@ export interface Store {
   notes(): Promise<string[]>;
   /** Releases the holds of dead processes. Resolves with their number. */
   recover(): Promise<number>;
+  /**
+   * Ends the holds and the running calls of this process whose requests it does not know, and
+   * resolves with their number. A hold younger than a lease stays. `known` is called once the rows
+   * are read.
+   */
+  releaseForgotten(known: () => ReadonlySet<string>): Promise<number>;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

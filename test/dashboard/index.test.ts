@@ -59,6 +59,7 @@ async function serve(
     configuration_fault: undefined,
     configuration_reason: undefined,
     restart_keys: [],
+    store_hangs: false,
   };
   const told = { store, rate_limiters, health, log, now: Date.now, state };
   const services = { configuration: site, ...told };
@@ -70,7 +71,7 @@ async function serve(
   });
   const access_log = new AccessLog(log);
   const responding = { ...services, access_log } as unknown as Services;
-  app.use(respond(responding, state));
+  app.use(respond(responding, state, async () => undefined));
   app.use(mount(services, ROUTES));
   app.use((ctx) => {
     ctx.body = 'elsewhere';

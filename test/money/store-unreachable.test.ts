@@ -69,6 +69,20 @@ const testOutages = (ground: Ground): void => {
     });
   }
 
+  it('refuses at once while PostgreSQL takes connections and never answers', async () => {
+    proxy.set('hangs');
+    const ended: string[] = [];
+    const early = house.gateway.store.ping().catch(() => undefined);
+    const readiness = await fetch(`${house.url}/readyz`);
+    expect(readiness.status).to.equal(503);
+    const late = early.then(() => ended.push('a statement that began before'));
+    await expectUnreachable(await house.post(HELLO));
+    ended.push('the call');
+    await late;
+    expect(ended[0]).to.equal('the call');
+    await expectWorksAgain();
+  });
+
   it('answers 503 with Retry-After, not 500, if the connection of a hold is ended', async () => {
     const unlock = await ground.place.lock('update accounts set name = name');
     const answer = house.post(HELLO);

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { onPostgres, openDatabase } from '../../src/store/database.js';
+import { forgetProcess, newProcess } from '../../src/store/leases/leases.js';
+import { migrate } from '../../src/store/migrate.js';
 import { openStore } from '../../src/store/open.js';
+import { PostgresSession } from '../../src/store/postgres/postgres-session.js';
 import { startProxy } from '../helpers/proxy.js';
 import { dollars, onEachStore, refusal, type Ground } from './helpers/ground.js';
 
@@ -56,5 +60,46 @@ function testRefused(ground: Ground): void {
     expect((await store.createAccount('ann', dollars(1))).name).to.equal('ann');
     await store.close();
     await proxy.close();
+  });
+}
+
+describe('an error of PostgreSQL', () => {
+  const outages = ['08006', '25006', '28P01', '40001', '53100', '54000', '55P03', '57014', '58030'];
+  const others = ['22003', '23505', '42P01', '0A000'];
+  for (const code of [...outages, 'XX001', 'EHOSTUNREACH', 'CERT_HAS_EXPIRED', ...others]) {
+    const isOutage = !others.includes(code);
+    it(`with the code ${code} is ${isOutage ? 'an outage' : 'a fault of ours'}`, async () => {
+      const fault = Object.assign(new Error('fault'), { code });
+      const name = isOutage ? 'StoreUnreachable' : 'Error';
+      const never = (): undefined => undefined;
+      const said = await refusal(onPostgres(never, () => Promise.reject(fault)));
+      expect(said).to.equal(`${name}: fault`);
+    });
+  }
+});
+
+onEachStore('a statement that its client gave up on', testLimits, ['PostgreSQL']);
+
+function testLimits(ground: Ground): void {
+  const shown = 'show statement_timeout';
+
+  it('ends at the server too, before the client of a call gives up', async () => {
+    const self = newProcess(() => ground.now_ms);
+    const session = new PostgresSession(ground.place.url, self, () => ground.now_ms);
+    await migrate(ground.place.url);
+    const { rows } = await session.transaction((query) => query(shown));
+    expect(rows).to.deep.equal([{ statement_timeout: '9s' }]);
+    await session.close();
+    forgetProcess(self);
+  });
+
+  it('ends at the server for a page or a command, but not for a proof of the ledger', async () => {
+    const database = openDatabase(ground.place.url);
+    const limitOf = (answer: { rows: { statement_timeout: string }[] }) => answer.rows[0];
+    const page = await database.read((knex) => knex.raw(shown));
+    const proof = await database.snapshot((trx) => trx.raw(shown));
+    await database.close();
+    expect(limitOf(page)).to.deep.equal({ statement_timeout: '1min' });
+    expect(limitOf(proof)).to.deep.equal({ statement_timeout: '0' });
   });
 }

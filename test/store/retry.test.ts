@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { ATTEMPTS, codeOf, withRetry, wait_ms } from '../../src/store/retry.js';
+import { ATTEMPTS, codeOf, outageWait_ms, withRetry, wait_ms } from '../../src/store/retry.js';
 import { refusal } from './helpers/ground.js';
 
-const isTransient = (error: unknown) => codeOf(error) === 'SQLITE_BUSY';
+const ifBusy = (error: unknown) => (codeOf(error) === 'SQLITE_BUSY' ? 1 : undefined);
 
 function fault(code: unknown): Error {
   return Object.assign(new Error('fault'), { code });
@@ -11,7 +11,7 @@ function fault(code: unknown): Error {
 describe('withRetry', () => {
   it('tries again until the fault has passed', async () => {
     let tries = 0;
-    const value = await withRetry(isTransient, async () => {
+    const value = await withRetry(ifBusy, async () => {
       if (++tries < 4) throw fault('SQLITE_BUSY');
       return 'done';
     });
@@ -24,7 +24,7 @@ describe('withRetry', () => {
       tries++;
       throw fault('SQLITE_FULL');
     };
-    expect(await refusal(withRetry(isTransient, work))).to.equal('Error: fault');
+    expect(await refusal(withRetry(ifBusy, work))).to.equal('Error: fault');
     expect(tries).to.equal(1);
   });
 
@@ -34,6 +34,15 @@ describe('withRetry', () => {
       expect(Math.min(...waits)).to.be.at.least(0);
       expect(Math.max(...waits)).to.be.at.most(Math.min(attempt, 16));
     }
+  });
+});
+
+describe('outageWait_ms', () => {
+  it('does not try a server that refuses connections hundreds of times a second', () => {
+    const waits = (random: number) =>
+      Array.from({ length: 7 }, (_, at) => outageWait_ms(at + 1, () => random));
+    expect(waits(0)).to.deep.equal([50, 100, 200, 400, 800, 1_000, 1_000]);
+    expect(waits(1)).to.deep.equal([100, 200, 400, 800, 1_600, 2_000, 2_000]);
   });
 });
 

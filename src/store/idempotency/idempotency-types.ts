@@ -40,7 +40,7 @@ export interface IdempotencyStore {
    */
   answer(call: EndedCall): Promise<void>;
   /** Frees the key for another call, unless its call was answered. */
-  forget(call: IdempotentCall): Promise<void>;
+  forget(call: Pick<IdempotentCall, 'account_id' | 'key_sha256' | 'request_id'>): Promise<void>;
   /**
    * Removes expired keys, and resolves with their number. Then evicts the oldest answers of the
    * accounts that store the most, but not their keys, until all answers together have no more than

@@ -75,6 +75,25 @@ export async function recover(
   return released;
 }
 
+/** The holds and the keys of running calls that a process has in the store. */
+export interface OwnRows {
+  holds: { request_id: string; account_id: string }[];
+  keys: { request_id: string; account_id: string; key_sha256: string }[];
+}
+
+/** Those of this process; of the holds, those older than a lease. */
+export async function ownRows(database: Database, { id }: Process): Promise<OwnRows> {
+  return database.read(async (knex) => ({
+    holds: await knex('holds')
+      .where({ process_id: id })
+      .whereRaw(`created_ms < ${database.clock_ms} - ${LEASE_MS}`)
+      .select('request_id', 'account_id'),
+    keys: await knex('idempotency_keys')
+      .where({ process_id: id })
+      .select('request_id', 'account_id', 'key_sha256'),
+  }));
+}
+
 /** The notes of the live processes, in no order. */
 export async function liveNotes(database: Database): Promise<string[]> {
   const rows = await database.read<{ note: string }[]>((knex) =>

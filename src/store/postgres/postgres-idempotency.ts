@@ -36,7 +36,11 @@ export class PostgresIdempotency implements HotIdempotency {
     if (rowCount === 0) throw lostOwnership(call);
   }
 
-  async forget({ account_id, key_sha256, request_id }: IdempotentCall): Promise<void> {
+  async forget({
+    account_id,
+    key_sha256,
+    request_id,
+  }: Pick<IdempotentCall, 'account_id' | 'key_sha256' | 'request_id'>): Promise<void> {
     await this.session.track(
       this.session.runIdempotent('forget', [account_id, key_sha256, request_id]),
     );

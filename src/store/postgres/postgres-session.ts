@@ -1,12 +1,14 @@
 import pg from 'pg';
 import { InFlightSet, type Indexed } from '../../lib/concurrency.js';
-import { isConflict, isTransient, onPostgres } from '../database.js';
+import { afterConflict, afterTransient, onPostgres, timeLimits } from '../database.js';
 import type { Process } from '../leases/leases.js';
 import { codeOf } from '../retry.js';
 import { SQL } from './postgres-statements.js';
 
 const CONNECTIONS = 10;
 const QUERY_MS = 10_000;
+/** Shorter, so that the server has ended a statement when its caller gives up. */
+const STATEMENT_MS = 9_000;
 const FOREIGN_KEY_VIOLATION = '23503';
 
 type Name = keyof typeof SQL;
@@ -47,6 +49,7 @@ export class PostgresSession {
       keepAlive: true,
       // A server that hangs without closing must not block the connection and its caller for ever.
       query_timeout: QUERY_MS,
+      onConnect: async (client) => void (await client.query(timeLimits(STATEMENT_MS))),
     });
     // The pool replaces an idle connection that breaks.
     this.#pool.on('error', ignore);
@@ -54,17 +57,17 @@ export class PostgresSession {
 
   /** Runs a statement, and again if PostgreSQL rolled it back. */
   run<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
-    return onPostgres(isConflict, () => this.#query<Row>(name, values));
+    return onPostgres(afterConflict, () => this.#query<Row>(name, values));
   }
 
   /** Runs a statement that may run twice without harm: also again after a lost connection. */
   runIdempotent<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
-    return onPostgres(isTransient, () => this.#query<Row>(name, values));
+    return onPostgres(afterTransient, () => this.#query<Row>(name, values));
   }
 
   /** Runs statements in one transaction, and again if PostgreSQL rolled it back. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
-    return onPostgres(isConflict, async () => {
+    return onPostgres(afterConflict, async () => {
       const client = await this.#pool.connect();
       client.on('error', ignore);
       let failure: Error | undefined;

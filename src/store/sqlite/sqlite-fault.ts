@@ -20,6 +20,11 @@ const SENTENCES: readonly [code: RegExp, sentence: (file: string) => string][] =
     /^SQLITE_NOTADB$/u,
     (file) => `${file} is not a SQLite database: correct "store" in gateway.yaml`,
   ],
+  [
+    /^SQLITE_(BUSY|LOCKED|PROTOCOL)/u,
+    (file) => `${file} is locked: end the other program that has it open`,
+  ],
+  [/^SQLITE_NOMEM$/u, (file) => `there is no memory for ${file}: give the process more`],
   [/^SQLITE_CORRUPT/u, (file) => `${file} is damaged: restore a backup`],
 ];
 

@@ -45,7 +45,11 @@ export class SqliteIdempotency implements HotIdempotency {
     if (kept.changes === 0) throw lostOwnership(call);
   }
 
-  async forget({ account_id, key_sha256, request_id }: IdempotentCall): Promise<void> {
+  async forget({
+    account_id,
+    key_sha256,
+    request_id,
+  }: Pick<IdempotentCall, 'account_id' | 'key_sha256' | 'request_id'>): Promise<void> {
     await this.group.add(() => this.#statements.forget.run(account_id, key_sha256, request_id));
   }
 }

@@ -204,4 +204,24 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
     expect(await ground.place.sql('select id from processes')).to.have.length(1);
     expect(await ground.place.sql('select request_id from holds')).to.have.length(1);
   });
+
+  it('frees a hold and a key whose end died with the primary, while their box lives', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 100n);
+    const call = { account_id: id, key_sha256: 'k', request_sha256: 'a', due_ms: 2 ** 42 };
+    await store.heartbeat();
+    expect(await store.idempotency.begin({ ...call, request_id: 'r1' })).to.deep.equal({
+      is: 'new',
+    });
+    for (const request_id of ['r1', 'r2', 'r3']) await store.hold(request_id, id, 5n);
+    await ground.place.sql(`update holds set created_ms = 0 where request_id <> 'r3'`);
+    expect(await store.recover()).to.equal(0);
+    expect(await store.releaseForgotten(() => new Set(['r1', 'r2']))).to.equal(0);
+    expect(await store.releaseForgotten(() => new Set(['r2']))).to.equal(2);
+    expect((await store.account(id))?.held_nano).to.equal(10n);
+    expect(await store.idempotency.begin({ ...call, request_id: 'r4' })).to.deep.equal({
+      is: 'new',
+    });
+    expect((await store.verify()).faults).to.deep.equal([]);
+  });
 });
