@@ -209,7 +209,7 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
     drain_bytes: size('drain_bytes', 16 * MB, 0),
     linger_ms: readDuration(source, '/limits/linger', limits.linger, LINGER),
     linger_bytes: size('linger_bytes', MB / 4, 0),
-    connections: limits.connections ?? 512,
+    connections: limits.connections ?? 2048,
     idle_connection_ms: readDuration(
       source,
       '/limits/idle_connection',

@@ -11,6 +11,7 @@ export type Fault =
   | 'overloaded'
   | 'timeout'
   | 'unreachable'
+  | 'busy'
   | 'broken';
 
 /** The gateway's message for each fault, in place of the upstream's own. */
@@ -26,14 +27,15 @@ export const FAULT_MESSAGES: Readonly<Record<Fault, string>> = {
   overloaded: 'The upstream is overloaded.',
   timeout: 'The upstream timed out.',
   unreachable: 'The upstream is unreachable.',
+  busy: 'The gateway has no connection to the upstream left.',
   broken: 'The upstream failed.',
 };
 
 /**
  * A failed upstream call. The client can correct `rejected`, `context`, `policy` and `unsupported`,
  * which become 400. A codec throws `unsupported` for a request that its wire format cannot express,
- * although that of another upstream may. All other faults become 502. The message is for the
- * client: the upstream's own for the first three, the gateway's for the others. It never holds a
+ * although that of another upstream may. `busy` is a limit of the gateway's own: nothing was sent,
+ * and it becomes 503. All other faults become 502. The message is for the client: the upstream's own for the first three, the gateway's for the others. It never holds a
  * credential.
  */
 export class UpstreamError extends Error {

@@ -54,6 +54,11 @@ export class RequestNotes {
     });
   }
 
+  /** Nothing was sent to the upstream, for want of a connection: it was no attempt. */
+  attemptUnsent(): void {
+    this.attempts.pop();
+  }
+
   /** The upstream has answered, or ended its stream. */
   attemptEnded(): void {
     const last = this.attempts.at(-1);

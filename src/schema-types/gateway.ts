@@ -355,7 +355,10 @@ export interface LimitsBlock {
   image_ttl?: string;
   /** The most active API keys that an account may make for itself. Default: 100. */
   keys?: number;
-  /** The most connections to one upstream; further calls wait for one. Default: 512. */
+  /**
+   * The most connections, and so calls at once, to one upstream. Further calls go to the model's
+   * next upstream, else they are 503. A stream takes about 0.2 MB of memory. Default: 2048.
+   */
   connections?: number;
   /**
    * How long an unused connection to an upstream is kept for the next call. Over plain HTTP it is

@@ -148,22 +148,25 @@ async function askEach(work: Work, context: SendContext): Promise<Answer> {
       if (!('streams' in answer && answer.streams)) health.answered(name);
       return answer;
     } catch (error) {
-      notes.attemptFailed(error);
+      const isBusy = error instanceof UpstreamError && error.fault === 'busy';
+      if (isBusy) notes.attemptUnsent();
+      else notes.attemptFailed(error);
       if (client.disconnected) return unanswered(work, upstream, context, error);
       if (!(error instanceof UpstreamError)) throw error;
       // `unsupported` is reported only if every upstream failed by it: the client could do nothing
-      // about the others, which may serve the same request later.
-      if (!failed || error.fault !== 'unsupported') {
+      // about the others, which may serve the same request later. So is `busy`, which blames none.
+      if (!failed || failed.fault === 'busy' || !(isBusy || error.fault === 'unsupported')) {
         failed = error;
-        reported = notes.attempts.at(-1);
+        reported = isBusy ? undefined : notes.attempts.at(-1);
       }
       health.failed(name, error);
-      log.warn({ request_id, provider: name, ...upstreamFault(error) }, 'an upstream failed');
+      const event = isBusy ? 'limits.connections left an upstream out' : 'an upstream failed';
+      log.warn({ request_id, provider: name, ...upstreamFault(error) }, event);
       if (!isRetryable(error)) break;
     }
   }
   if (!failed) throw new Error('The model has no upstream.');
-  notes.reportedToClient(failed, reported);
+  if (reported) notes.reportedToClient(failed, reported);
   throw toClientError(failed);
 }
 

@@ -56,9 +56,12 @@ export class ProviderHealth {
     tally.last_success_ms = now_ms;
   }
 
-  /** Counts a failed call. A call that the gateway ended to stop says nothing of its provider. */
+  /**
+   * Counts a failed call. A call that the gateway ended to stop, or did not send for want of a
+   * connection, says nothing of its provider.
+   */
   failed(provider: string, error: unknown): void {
-    if (isStop(error)) return;
+    if (isStop(error) || (error instanceof UpstreamError && error.fault === 'busy')) return;
     const now_ms = this.now();
     const tally = this.#tally(provider);
     const minute = minuteOf(tally, now_ms);

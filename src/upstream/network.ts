@@ -3,12 +3,13 @@ import type { Provider, WireRequest } from '../core/provider.js';
 import { packetsIn, UpstreamCall, unsent } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
+import { UpstreamError } from '../core/upstream-error.js';
 import type { Network } from './network-types.js';
 import { memoizeByObject } from '../lib/objects.js';
 import { addressOf, baseOf, isForeign, isOwn, type Base } from './upstream-request.js';
 
 export interface NetworkOptions {
-  /** The maximum of sockets to one origin. Further calls wait for one within `connect_ms`. */
+  /** The maximum of sockets to one origin. Further calls are `busy`. */
   connections: number;
   /** How long a socket to an https origin is kept for the next call. */
   idle_ms: number;
@@ -50,6 +51,7 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
     connect: connectorOf({ ...connecting, lookup: lookupPublic }),
   });
   const targetFor = memoizeByObject(targetOf);
+  const sockets = new SocketCount(connections);
 
   return {
     send: (provider, request, signal) =>
@@ -57,17 +59,50 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
         if (signal.aborted) return reject(unsent(signal.reason));
         const mustBePublic = !provider.local && isForeign(provider, request.path);
         if (mustBePublic) assertPublic(request.path);
-        const call = new UpstreamCall(provider.timeouts, signal, resolve, reject);
-        if (provider.local) void dispatchLocally(provider.local, request, call);
-        else {
-          const sockets = mustBePublic ? outside : agent;
-          sockets.dispatch(outgoing(provider, targetFor(provider), request), call);
-        }
+        const target = provider.local ? undefined : targetFor(provider);
+        const outbound = target && outgoing(provider, target, request);
+        const free = outbound ? sockets.take(outbound.origin) : () => undefined;
+        if (!free) return reject(busy(connections));
+        const call = new UpstreamCall(provider.timeouts, signal, resolve, reject, free);
+        if (outbound) (mustBePublic ? outside : agent).dispatch(outbound, call);
+        else if (provider.local) void dispatchLocally(provider.local, request, call);
       }),
     close: async () => {
       await Promise.all([agent.destroy(), outside.destroy()]);
     },
   };
+}
+
+/** How soon a call may find a socket free. */
+const BUSY_RETRY_S = '1';
+
+function busy(connections: number): UpstreamError {
+  const message =
+    `The gateway has ${connections} connections to this upstream, the most that it may ` +
+    '(limits.connections): try again in a moment.';
+  return new UpstreamError('busy', message, BUSY_RETRY_S);
+}
+
+/** Counts the calls to each origin, of which each has a socket to itself. */
+class SocketCount {
+  readonly #calls = new Map<string, number>();
+
+  constructor(private readonly max: number) {}
+
+  /** Returns a function that gives the socket back, once; undefined if all are in use. */
+  take(origin: string): (() => void) | undefined {
+    const calls = this.#calls.get(origin) ?? 0;
+    if (calls >= this.max) return undefined;
+    this.#calls.set(origin, calls + 1);
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      const left = (this.#calls.get(origin) ?? 1) - 1;
+      if (left > 0) this.#calls.set(origin, left);
+      else this.#calls.delete(origin);
+    };
+  }
 }
 
 /**

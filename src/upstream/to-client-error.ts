@@ -1,12 +1,13 @@
 import { GatewayError, type ErrorCode } from '../core/errors.js';
 import type { Fault, UpstreamError } from '../core/upstream-error.js';
 
-/** The faults that the client can correct. Any other is the upstream's and becomes 502. */
+/** The faults of the client and of the gateway. Any other is the upstream's and becomes 502. */
 const CLIENT_CODES: Partial<Record<Fault, ErrorCode>> = {
   rejected: 'invalid_request',
   context: 'context_length_exceeded',
   policy: 'content_policy_violation',
   unsupported: 'invalid_request',
+  busy: 'overloaded',
 };
 
 /** The client's error for a failed upstream call. It keeps `Retry-After`. */

@@ -29,6 +29,7 @@ export class UpstreamCall
   readonly #signal: LightAbortSignal;
   readonly #resolve: (answer: WireAnswer) => void;
   readonly #reject: (error: unknown) => void;
+  readonly #ended: () => void;
   readonly #timer: PhaseTimer;
   #controller: Dispatcher.DispatchController | undefined;
   #body: AnswerBody | undefined;
@@ -40,7 +41,9 @@ export class UpstreamCall
     signal: LightAbortSignal,
     resolve: (answer: WireAnswer) => void,
     reject: (error: unknown) => void,
+    ended: () => void,
   ) {
+    this.#ended = ended;
     this.#timeouts = timeouts;
     this.#signal = signal;
     this.#resolve = resolve;
@@ -128,6 +131,7 @@ export class UpstreamCall
 
   #end(): void {
     this.#hasEnded = true;
+    this.#ended();
     this.#timer.stop();
     this.#signal.removeEventListener('abort', this);
   }
