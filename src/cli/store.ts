@@ -8,7 +8,8 @@ import { environmentOf } from './environment.js';
  * Opens the store of a configuration, also while `serve` uses it. It reads no other part of the
  * file, so it works in a shell without the secrets of the service, and, with a warning, where the
  * file is no YAML: a key must be revocable then too. Throws `StoreError` where there is no store,
- * unless the command is one that may make it.
+ * unless the command is one that may make it, and where the store is of another version: only
+ * `serve` and `migrate` migrate it.
  */
 export async function withStore<T>(
   file: string,
@@ -19,7 +20,7 @@ export async function withStore<T>(
   const { storeUrlOf } = await import('../config/single-settings.js');
   const { openStore } = await import('../store/open.js');
   const url = await storeUrlOf(file, environmentOf(file), (fault) => warnOfBroken(file, fault));
-  const store = await openStore(url, { now: Date.now, must_exist: !creates });
+  const store = await openStore(url, { now: Date.now, purpose: creates ? 'creating' : 'using' });
   try {
     return await work(store);
   } finally {

@@ -19,7 +19,7 @@ const CONFIG = {
 
 /**
  * Applies the pending migrations to the database, and resolves with their names. Throws
- * `StoreError` if it cannot be opened or was made by a newer version.
+ * `StoreError` if it cannot be opened or is of a newer version.
  */
 export async function migrate(url: string): Promise<{ applied: string[] }> {
   return explainOpenError(async () => {
@@ -69,14 +69,24 @@ export async function differingMigrations(database: Database): Promise<string[]>
   });
 }
 
-async function refuseNewer(trx: Knex.Transaction): Promise<void> {
+/** Throws `StoreError` where the store is not of this version. */
+export async function refuseOtherVersion(database: Database): Promise<void> {
+  await database.read(refuseNewer);
+  if ((await differingMigrations(database)).length === 0) return;
+  throw new StoreError(
+    'The store is of an older version of Tollgate: "tollgate migrate" brings it to this one, ' +
+      'and so does "tollgate serve".',
+  );
+}
+
+async function refuseNewer(trx: Knex): Promise<void> {
   if (!(await trx.schema.hasTable(TABLE))) return;
   const applied: { name: string }[] = await trx(TABLE).select('name').orderBy('id');
   const unknown = applied.find(({ name }) => !MIGRATIONS.some((known) => known.name === name));
   if (!unknown) return;
   throw new StoreError(
-    `The database was made by a newer version of Tollgate: it has the migration ` +
-      `"${unknown.name}", which this version does not know. Run that version, or a newer one.`,
+    `The store is of a newer version of Tollgate: it has the migration "${unknown.name}", ` +
+      'which this version does not know. Run that version, or a newer one.',
   );
 }
 

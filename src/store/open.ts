@@ -9,7 +9,7 @@ import type { HotPath } from './hot-path.js';
 import { createKey, isKey, key, keys, revokeKey } from './keys/keys.js';
 import { credit, ledger } from './ledger/ledger.js';
 import { refund, refundable } from './ledger/refund.js';
-import { applyMigrations } from './migrate.js';
+import { applyMigrations, isMigrated, refuseOtherVersion } from './migrate.js';
 import { sweepAnswers } from './idempotency/idempotency-keys.js';
 import {
   newProcess,
@@ -41,22 +41,28 @@ export interface StoreOptions {
   process_id?: string;
   /** Milliseconds by a clock that nobody sets; the process's own where it is left out. */
   elapsed_ms?: () => number;
-  /** Refuses a place without a store, instead of making one there. */
-  must_exist?: boolean;
+  /**
+   * What is done with a store that is not there, or of an older version: `serving`, the default,
+   * makes and migrates it; `creating` makes it; `using` does neither. Others may serve the store.
+   */
+  purpose?: 'serving' | 'creating' | 'using';
 }
 
 /**
- * Opens `sqlite:PATH` (making the file and its folder) or `postgres://…` and applies pending
- * migrations. Throws `StoreError` where that cannot be done.
+ * Opens `sqlite:PATH` or `postgres://…`, and makes or migrates the store as the purpose says. Throws
+ * `StoreError` where that cannot be done.
  */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
   return explainOpenError(async () => {
-    if (options.must_exist) refuseMissingFile(url);
+    const { purpose = 'serving' } = options;
+    if (purpose === 'using') refuseMissingFile(url);
     const database = openDatabase(url);
     const self = newProcess(options.now, options.process_id);
     try {
-      if (options.must_exist) await refuseEmpty(database);
-      await applyMigrations(database);
+      if (purpose === 'using') await refuseEmpty(database);
+      const isNew = purpose === 'creating' && !(await isMigrated(database));
+      if (purpose === 'serving' || isNew) await applyMigrations(database);
+      else await refuseOtherVersion(database);
       const hot = await openHot(database, self, options.now);
       return assemble(database, hot, self, options);
     } catch (error) {

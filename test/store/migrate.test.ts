@@ -23,7 +23,7 @@ onEachStore('the migrations of the store', (ground) => {
   it('refuse a database that a newer version made, and leave it alone', async () => {
     await migrate(ground.place.url);
     await ground.place.sql(`insert into migrations (name, batch) values ('999-later', 2)`);
-    const sentence = /^StoreError: The database was made by a newer version .* "999-later"/;
+    const sentence = /^StoreError: The store is of a newer version .* "999-later"/;
     expect(await refusal(migrate(ground.place.url))).to.match(sentence);
     expect(await refusal(ground.open())).to.match(sentence);
     expect(await ground.place.sql('select id from accounts')).to.deep.equal([]);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '../../src/store/open.js';
+import { migrateTo } from './helpers/old-store.js';
 import { onEachStore, refusal } from './helpers/ground.js';
 
 describe('openStore', () => {
@@ -78,5 +79,25 @@ onEachStore('openStore', (ground) => {
     const account = await store.createAccount('ann', 12n);
     await ground.close(store);
     expect(await (await ground.open()).account('ann')).to.deep.equal(account);
+  });
+
+  it('is not migrated by a command under the boxes of an older version', async () => {
+    await migrateTo(ground.place, '015-account-days');
+    const older = /^StoreError: The store is of an older version of Tollgate: "tollgate migrate"/u;
+    for (const purpose of ['using', 'creating'] as const) {
+      const opened = openStore(ground.place.url, { now: Date.now, purpose });
+      expect(await refusal(opened)).to.match(older);
+    }
+    expect(await ground.place.sql('select name from migrations')).to.have.length(15);
+    await (await ground.open()).createAccount('ann', 1n);
+    const store = await openStore(ground.place.url, { now: Date.now, purpose: 'using' });
+    expect(await store.accounts()).to.have.length(1);
+    await store.close();
+  });
+
+  it('makes a store for the first account, where there is none', async () => {
+    const store = await openStore(ground.place.url, { now: Date.now, purpose: 'creating' });
+    expect((await store.createAccount('ann', 1n)).name).to.equal('ann');
+    await store.close();
   });
 });
