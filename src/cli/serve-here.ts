@@ -52,9 +52,11 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   await stopped;
   unfollow();
   log.info('stopping: no new requests, running answers finish');
-  await gateway.stop();
+  const isClosed = await gateway.stop();
   await metrics?.close();
   log.flush();
+  // What still waits for the store would keep the process alive.
+  if (!isClosed) process.exit();
 }
 
 async function listen(gateway: Gateway): Promise<Address> {

@@ -29,6 +29,7 @@ type Settings = Pick<
   | 'store'
   | 'journal'
   | 'drain_ms'
+  | 'drain_delay_ms'
   | 'keep_alive_ms'
   | 'limits'
   | 'requests'
@@ -70,7 +71,7 @@ export function readSettings(
   directory: string,
 ): Settings {
   const { listen: address = DEFAULT_LISTEN, public_url: url } = gateway;
-  const duration = (key: 'drain' | 'keep_alive', default_ms: number, min: number) =>
+  const duration = (key: 'drain' | 'drain_delay' | 'keep_alive', default_ms: number, min: number) =>
     readDuration(source, `/${key}`, gateway[key], { default: default_ms, min });
   const public_url = readPublicUrl(source, url, String(address));
   const dashboard = gateway.dashboard ?? true;
@@ -91,6 +92,7 @@ export function readSettings(
     store,
     journal: journalFolder(directory, store, gateway.journal),
     drain_ms,
+    drain_delay_ms: duration('drain_delay', 0, 0),
     keep_alive_ms,
     limits,
     requests: readRequests(source, gateway.requests ?? {}),

@@ -78,6 +78,8 @@ export interface Configuration {
   /** The folder of the charges that wait for the store; absolute. */
   journal: string;
   drain_ms: number;
+  /** How long new work is taken after the signal to stop, while `/readyz` is 503. */
+  drain_delay_ms: number;
   limits: {
     body_bytes: number;
     /** The maximum of JSON values in a body. */

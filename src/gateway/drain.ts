@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as TcpServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../core/errors.js';
 import type { InFlightRequest, InFlightSet } from '../lib/concurrency.js';
@@ -32,6 +32,13 @@ export class Connections {
   }
 }
 
+interface DrainLimits {
+  /** How long the requests in flight may take. */
+  limit_ms: number;
+  /** How long idle connections stay open: a proxy may just be sending a request on one. */
+  idle_after_ms: number;
+}
+
 /**
  * Closes a server. It takes no new connections, closes idle ones, and waits up to `limit_ms` for
  * the requests in flight. Then it ends those with an error that their clients see; each is charged
@@ -41,11 +48,13 @@ export async function drain(
   server: Server,
   connections: Connections,
   inflight: InFlightSet<InFlightRequest>,
-  limit_ms: number,
+  { limit_ms, idle_after_ms }: DrainLimits,
 ): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // `server.close` waits for keep-alive connections, so idle ones are closed again and again.
+  const closed = stopListening(server);
+  const idle_at = performance.now() + idle_after_ms;
+  // The server waits for keep-alive connections, so idle ones are closed again and again.
   const sweep = setInterval(() => {
+    if (performance.now() < idle_at) return;
     server.closeIdleConnections();
     // Runs after the reads of this turn, so a request that has just arrived is seen.
     setImmediate(() => connections.closeUnused());
@@ -58,8 +67,20 @@ export async function drain(
   let late = false;
   const giveUp = setTimeout(() => (late = true), limit_ms + 2 * SETTLE_MS);
   await closed;
+  server.close();
   // The answer for a disconnected client may still be drained and charged.
   while (inflight.size > 0 && !late) await sleep(SWEEP_MS);
   clearInterval(sweep);
   for (const timer of [stop, kill, giveUp]) clearTimeout(timer);
+}
+
+/**
+ * Takes no new connections. Resolves when all are closed. `close` of an HTTP server closes its idle
+ * connections at once, so this is that of its TCP server. It runs after the reads of this turn:
+ * connections that have come are accepted by then, and not reset.
+ */
+function stopListening(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => TcpServer.prototype.close.call(server, () => resolve()));
+  });
 }

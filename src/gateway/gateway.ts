@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createListener } from './router.js';
 import { Settler } from '../billing/hold.js';
@@ -34,7 +35,7 @@ import { createNetwork, withCredentials } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
 import { inForce, restartKeys } from './start-settings.js';
 import { Views } from './views.js';
-import { InFlightSet, type SharedClock } from '../lib/concurrency.js';
+import { InFlightSet, withTimeout, type SharedClock } from '../lib/concurrency.js';
 import { MODALITIES } from '../modalities/index.js';
 
 /** How long a client may take to send its headers, and then its whole request. */
@@ -58,7 +59,14 @@ export interface GatewayOptions {
   random: () => number;
   /** How long an answer waits for the store before its charge goes to the journal. */
   store_wait_ms?: number;
+  /** How long the parts may take to close after the drain. */
+  close_ms?: number;
 }
+
+/** The time limit of all parts that close after the drain. */
+const CLOSE_MS = 10_000;
+/** How long requests may still come on connections that a proxy keeps. */
+const LAST_REQUEST_MS = 1_000;
 
 export { checkOrThrow, type ValidCheck };
 
@@ -70,7 +78,7 @@ export class Gateway {
   readonly #server: Server;
   readonly #connections: Connections;
   readonly #state: Health = {
-    draining: false,
+    phase: 'serving',
     store_hangs: false,
     configuration_fault: undefined,
     configuration_reason: undefined,
@@ -232,22 +240,41 @@ export class Gateway {
     this.views.refused(reason);
   }
 
-  /** Refuses new requests, lets those in flight finish within `drain`, then closes all parts. */
-  async stop(): Promise<void> {
-    this.#state.draining = true;
-    const heartbeat = this.#heartbeat.stop();
-    await drain(this.#server, this.#connections, this.#inflight, this.#configuration.drain_ms);
-    this.#poll_client.close();
-    await this.network.close();
-    await this.#settler.close();
-    await heartbeat;
-    await this.#records.close();
-    await this.views.close();
+  /**
+   * Takes new requests for `drain_delay`, lets those in flight finish within `drain`, then closes
+   * all parts. Resolves with false if a part, such as the store, did not close in time: what it
+   * still waits for is in the journal, or is left to the next process.
+   */
+  async stop(): Promise<boolean> {
+    const { drain_delay_ms, drain_ms } = this.#configuration;
+    this.#state.phase = 'leaving';
+    if (drain_delay_ms > 0) await sleep(drain_delay_ms);
+    this.#state.phase = drain_delay_ms > 0 ? 'closing' : 'refusing';
+    const idle_after_ms = drain_delay_ms > 0 ? LAST_REQUEST_MS : 0;
+    await drain(this.#server, this.#connections, this.#inflight, {
+      limit_ms: drain_ms,
+      idle_after_ms,
+    });
+    const { log, close_ms = CLOSE_MS } = this.options;
+    const isClosed = (await withTimeout(this.#close(), close_ms)) === true;
+    if (!isClosed) log.error('the store, or another part, did not close in time');
+    return isClosed;
+  }
+
+  /** Never rejects. */
+  async #close(): Promise<true> {
     try {
+      this.#poll_client.close();
+      await this.network.close();
+      await this.#settler.close();
+      await this.#heartbeat.stop();
+      await this.#records.close();
+      await this.views.close();
       await this.store.close();
     } catch (err) {
-      this.options.log.error({ err }, 'the store could not be closed in good order');
+      this.options.log.error({ err }, 'the gateway could not be closed in good order');
     }
+    return true;
   }
 
   /** From now on new requests go through the endpoints of this configuration. */

@@ -8,7 +8,11 @@ import { FileDeleted } from '../store/sqlite/sqlite-file.js';
 
 /** The health of this process; changed by the gateway, read by the probes. */
 export interface Health {
-  draining: boolean;
+  /**
+   * `leaving`: not ready, and takes new work for `drain_delay`. Then `closing`: takes no connection,
+   * and ends each after its next answer. Without a delay `refusing`: new work is 503 at once.
+   */
+  phase: 'serving' | 'leaving' | 'closing' | 'refusing';
   /** The store accepts connections and does not answer: new requests are refused at once. */
   store_hangs: boolean;
   /** Why an edited configuration was refused; the older one then stays in use. */
@@ -44,7 +48,7 @@ async function readiness(
   state: Health,
   storeFault: () => Promise<string | undefined>,
 ): Promise<void> {
-  const reason = state.draining ? 'the gateway is stopping' : await storeFault();
+  const reason = state.phase !== 'serving' ? 'the gateway is stopping' : await storeFault();
   const { configuration_fault: fault } = state;
   const configuration =
     fault === undefined ? restartSentence(state.restart_keys) : `older one serves: ${fault}`;

@@ -36,7 +36,8 @@ export function respond(
     const started = performance.now();
     let refused: RequestOutcome | undefined;
     try {
-      if (state.draining) throw drainingError();
+      if (state.phase === 'refusing') throw drainingError();
+      if (state.phase === 'closing') ctx.res.shouldKeepAlive = false;
       if (state.store_hangs) throw new StoreUnreachable(undefined, 'the store does not answer');
       await next();
       writeAnswer(ctx, { client_ms, cost });

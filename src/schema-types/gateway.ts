@@ -197,6 +197,12 @@ export interface GatewayFile {
   /** How long running answers may take to end once the gateway is told to stop. Default: 30s. */
   drain?: string;
   /**
+   * How long the gateway still takes new work once it is told to stop, while /readyz is 503: longer
+   * than the load balancer in front of several gateways takes to notice. `drain` begins after it.
+   * Default: 0s.
+   */
+  drain_delay?: string;
+  /**
    * How often a silent stream gets a comment, so that no proxy on the way closes it. Default: 15s.
    */
   keep_alive?: string;

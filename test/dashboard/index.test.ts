@@ -55,7 +55,7 @@ async function serve(
   const site = { ...configuration, public_url };
   const health = new ProviderHealth(Date.now);
   const state = {
-    draining: false,
+    phase: 'serving' as const,
     configuration_fault: undefined,
     configuration_reason: undefined,
     restart_keys: [],

@@ -41,6 +41,7 @@ export interface TestGatewayOptions {
   now?: () => number;
   random?: () => number;
   store_wait_ms?: number;
+  close_ms?: number;
 }
 
 /**
@@ -60,12 +61,13 @@ export async function startGateway(
     await writeFile(join(folder, name), text);
   }
   const { log = pino({ level: 'silent' }), now = Date.now, random = Math.random } = options;
-  const { store_wait_ms, lines, clock } = options;
+  const { store_wait_ms, close_ms, lines, clock } = options;
   const gateway = await Gateway.open(await checked(file, options.env ?? {}), {
     log,
     now,
     random,
     ...(store_wait_ms && { store_wait_ms }),
+    ...(close_ms && { close_ms }),
     ...(lines && { lines }),
     ...(clock && { clock }),
   });

@@ -34,6 +34,7 @@ export function configurationFile(configuration: Configuration): Block {
     store: storeWord(configuration.store),
     journal: configuration.journal,
     drain: formatDuration(configuration.drain_ms),
+    drain_delay: formatDuration(configuration.drain_delay_ms),
     keep_alive: formatDuration(configuration.keep_alive_ms),
     dashboard: configuration.dashboard,
     ...filledLists({ trusted_proxies: configuration.trusted_proxies, cors: configuration.cors }),

@@ -32,6 +32,7 @@ export function configurationShape(configuration: Configuration): object {
     public_url: configuration.public_url,
     store: storeShape(configuration.store),
     drain_ms: configuration.drain_ms,
+    drain_delay_ms: configuration.drain_delay_ms,
     keep_alive_ms: configuration.keep_alive_ms,
     log_level: configuration.log_level,
     log_format: configuration.log_format,

@@ -45,7 +45,7 @@ export function run(
 
 /** deploy/nginx.conf with other ports and a certificate, and around it what Debian's file has. */
 export async function prepareNginx(
-  upstream_port: number,
+  ...upstream_ports: readonly number[]
 ): Promise<{ folder: string; port: number; args: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-nginx-'));
   const port = await freePort();
@@ -56,7 +56,9 @@ export async function prepareNginx(
     .replaceAll(/^ *listen \[::\].*\n/gmu, '')
     .replace('listen 80;', `listen 127.0.0.1:${await freePort()};`)
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`)
-    .replace('127.0.0.1:8080', `127.0.0.1:${upstream_port}`)
+    .replace(/^ *server 127\.0\.0\.1:8080(.*)$/mu, (_, terms: string) =>
+      upstream_ports.map((one) => `server 127.0.0.1:${one}${terms}`).join('\n'),
+    )
     .replace(/\/etc\/letsencrypt\/\S+\/fullchain\.pem/u, `${folder}/cert.pem`)
     .replace(/\/etc\/letsencrypt\/\S+\/privkey\.pem/u, `${folder}/key.pem`);
   writeFileSync(join(folder, 'tollgate.conf'), shipped);
@@ -76,8 +78,8 @@ http {
   };
 }
 
-export async function startNginx(upstream_port: number): Promise<WebProxy> {
-  const { folder, port, args } = await prepareNginx(upstream_port);
+export async function startNginx(...upstream_ports: readonly number[]): Promise<WebProxy> {
+  const { folder, port, args } = await prepareNginx(...upstream_ports);
   const child = spawn('nginx', args, { env: { PATH }, stdio: 'ignore' });
   await taken(port, child, START_MS);
   const ca = readFileSync(join(folder, 'cert.pem'));

@@ -177,7 +177,7 @@ async function anotherOn(studio: VideoGateway): ReturnType<VideoGateway['another
   const gateway = await Gateway.open(await checkOrThrow(studio.file, {}), options);
   const { port } = await gateway.listen();
   const url = `http://127.0.0.1:${port}`;
-  return { url, secret: studio.secret, gateway, close: () => gateway.stop() };
+  return { url, secret: studio.secret, gateway, close: async () => void (await gateway.stop()) };
 }
 
 /** Dollars in nano-dollars, for whole and half ones. */
