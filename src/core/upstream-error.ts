@@ -35,8 +35,8 @@ export const FAULT_MESSAGES: Readonly<Record<Fault, string>> = {
  * A failed upstream call. The client can correct `rejected`, `context`, `policy` and `unsupported`,
  * which become 400. A codec throws `unsupported` for a request that its wire format cannot express,
  * although that of another upstream may. `busy` is a limit of the gateway's own: nothing was sent,
- * and it becomes 503. All other faults become 502. The message is for the client: the upstream's own for the first three, the gateway's for the others. It never holds a
- * credential.
+ * and it becomes 503. All other faults become 502. The message is for the client: the upstream's
+ * own for the first three, the gateway's for the others. It never holds a credential.
  */
 export class UpstreamError extends Error {
   override name = 'UpstreamError';

@@ -9,8 +9,8 @@ import { FileDeleted } from '../store/sqlite/sqlite-file.js';
 /** The health of this process; changed by the gateway, read by the probes. */
 export interface Health {
   /**
-   * `leaving`: not ready, and takes new work for `drain_delay`. Then `closing`: takes no connection,
-   * and ends each after its next answer. Without a delay `refusing`: new work is 503 at once.
+   * `leaving`: not ready, and takes new work for `drain_delay`. Then `closing`: takes no new
+   * connection, and ends each after its next answer. Without a delay `refusing`: new work is 503.
    */
   phase: 'serving' | 'leaving' | 'closing' | 'refusing';
   /** The store accepts connections and does not answer: new requests are refused at once. */

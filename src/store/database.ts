@@ -96,8 +96,11 @@ const SERVER_FAULT =
   /^(08...|25006|25P0[34]|28...|3D...|40...|53...|54000|55...|57...|58...|72...|F0...|XX...)$/u;
 
 /** Errors of the network, of name servers, of TLS and of a process that has no more files. */
-const NO_CONNECTION =
-  /^(E(NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT|MFILE|NFILE|ADDRNOTAVAIL|CONN\w+|HOST\w+|NET\w+)|ERR_(TLS|SSL)_.+|CERT_.+|.+_(CERT|ISSUER_CERT_LOCALLY|LEAF_SIGNATURE))$/u;
+const NO_CONNECTION = new RegExp(
+  '^(E(NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT|MFILE|NFILE|ADDRNOTAVAIL|(CONN|HOST|NET)[A-Z]+)|' +
+    'ERR_(TLS|SSL)_.+|CERT_.+|.+_(CERT|ISSUER_CERT_LOCALLY|LEAF_SIGNATURE))$',
+  'u',
+);
 
 /** Messages of the drivers, without a code: the server hangs, or no connection is free. */
 const NO_ANSWER = new RegExp(

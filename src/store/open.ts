@@ -49,8 +49,8 @@ export interface StoreOptions {
 }
 
 /**
- * Opens `sqlite:PATH` or `postgres://…`, and makes or migrates the store as the purpose says. Throws
- * `StoreError` where that cannot be done.
+ * Opens `sqlite:PATH` or `postgres://…`, and makes or migrates the store as the purpose says.
+ * Throws `StoreError` where that cannot be done.
  */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
   return explainOpenError(async () => {
