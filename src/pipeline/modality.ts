@@ -35,6 +35,8 @@ export interface Description {
   /** The content of the answer by media type: the name of a schema, or `bytes`. */
   readonly content: Readonly<Record<string, string>>;
   readonly refusals?: readonly number[];
+  /** The name of the schema of its errors; absent if they are those of its format. */
+  readonly error_schema?: string;
   /** The name of the schema of its query. */
   readonly query?: string;
 }
@@ -94,6 +96,8 @@ export interface RequestFormat {
   owns?(method: string, path: string): boolean;
   /** Writes the body of an error; absent if its clients parse the common shape. */
   error?(error: GatewayError, request_id: string): object;
+  /** The name of the schema of these bodies. */
+  readonly error_schema?: string;
   /**
    * Writes an error as a whole stream, for a client that asked for a stream. Undefined if the error
    * is sent as an HTTP status. Some clients retry after a status even if a retry cannot succeed.

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { holdShipped } from './promises.js';
 import { expectShape } from './schemas.js';
 import type { TestGateway } from './gateway.js';
 
@@ -37,7 +38,10 @@ export interface Chunk {
   usage?: Completion['usage'];
 }
 
-/** One request of a client, with the test account's key unless `headers` say otherwise. */
+/**
+ * One request of a client, with the test account's key unless `headers` say otherwise. Its answer is
+ * held against the OpenAPI document, errors too.
+ */
 export async function ask(
   { url, secret }: Pick<TestGateway, 'url' | 'secret'>,
   path: string,
@@ -46,7 +50,15 @@ export async function ask(
   const headers = { authorization: `Bearer ${secret}`, ...(init.headers as object) };
   const response = await fetch(`${url}${path}`, { ...init, headers });
   const { status, statusText: reason } = response;
-  return { status, reason, headers: response.headers, text: await response.text() };
+  const text = await response.text();
+  const type = response.headers.get('content-type') ?? '';
+  // Headers of other APIs change how models are listed, which the document says in words.
+  const isOwn = !['x-api-key', 'anthropic-version', 'x-goog-api-key'].some(
+    (name) => name in headers,
+  );
+  if (isOwn || init.method === 'POST')
+    holdShipped(init.method ?? 'GET', path, { status, type, text });
+  return { status, reason, headers: response.headers, text };
 }
 
 /** A chat call; its answer is held against the schema of what it is, whatever the test is about. */

@@ -48,30 +48,60 @@ export function answerOf(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** One response for each status of an error, with the codes that it can have. */
+/** The schemas of errors: the common one, and those of formats that have their own. */
+const COMMON_ERROR = 'error';
+const ERROR_SCHEMAS = [
+  COMMON_ERROR,
+  ...new Set(
+    [...MODALITIES.values()]
+      .flatMap(({ formats, operations }) => [
+        ...formats,
+        ...operations.flatMap(({ description }) => description ?? []),
+      ])
+      .flatMap(({ error_schema }) => error_schema ?? []),
+  ),
+];
+
+/** The name of a response: `Error400`, or `MessagesError400` for the error of a format. */
+function responseName(schema: string, status: number): string {
+  const [file = ''] = schema.split('#');
+  const title = String(readShippedSchema(file)['title']);
+  return `${schema === COMMON_ERROR ? '' : title.replace(/Body$/u, '')}Error${status}`;
+}
+
+/** One response for each status and each shape of an error, with the codes that it can have. */
 export function errorResponses(): Json {
   const byStatus = new Map<number, { code: string; type: string }[]>();
   for (const [code, { status, type }] of Object.entries(ERRORS)) {
     byStatus.set(status, [...(byStatus.get(status) ?? []), { code, type }]);
   }
-  return Object.fromEntries(
-    [...byStatus].map(([status, errors]) => {
-      const description = errors.map(({ code }) => `\`${code}\``).join(', ');
-      const error = Object.assign({ message: 'In a sentence, what is wrong.' }, errors[0]);
-      const example = { error: Object.assign(error, { param: null }) };
-      return [
-        `Error${status}`,
-        { description, content: { 'application/json': { schema: schemaOf('error'), example } } },
-      ];
-    }),
-  );
+  const responses: Json = {};
+  for (const [status, errors] of byStatus) {
+    const description = errors.map(({ code }) => `\`${code}\``).join(', ');
+    const error = Object.assign({ message: 'In a sentence, what is wrong.' }, errors[0]);
+    const example = { error: Object.assign(error, { param: null }) };
+    for (const name of ERROR_SCHEMAS) {
+      const content = { schema: schemaOf(name), ...(name === COMMON_ERROR && { example }) };
+      responses[responseName(name, status)] = {
+        description,
+        content: { 'application/json': content },
+      };
+    }
+  }
+  return responses;
 }
 
-/** References to the responses of these statuses, each once and in order. */
-export function errorsOf(statuses: readonly number[]): Json {
+/**
+ * References to the responses of these statuses, each once and in order. `schema` is that of the
+ * errors.
+ */
+export function errorsOf(statuses: readonly number[], schema = COMMON_ERROR): Json {
   const each = [...new Set(statuses)].toSorted((a, b) => a - b);
   return Object.fromEntries(
-    each.map((status) => [String(status), { $ref: `#/components/responses/Error${status}` }]),
+    each.map((status) => [
+      String(status),
+      { $ref: `#/components/responses/${responseName(schema, status)}` },
+    ]),
   );
 }
 

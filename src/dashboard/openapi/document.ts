@@ -38,7 +38,10 @@ const TAGS = [
 ];
 
 /** The OpenAPI document of every path that this configuration serves to a key or a session. */
-export function openApi({ public_url, endpoints }: Configuration, routes: readonly ApiRoute[]) {
+export function openApi(
+  { public_url, endpoints }: Pick<Configuration, 'public_url' | 'endpoints'>,
+  routes: readonly ApiRoute[],
+) {
   const paths: Record<string, Json> = {};
   const at = (path: string): Json => (paths[path] ??= {});
   const taken = new Set(routes.map(({ about }) => about.id));

@@ -1,9 +1,11 @@
 import type { EndpointEntry } from '../../core/configuration.js';
 import { MODALITIES } from '../../modalities/index.js';
-import type { Description, RequestFormat } from '../../pipeline/modality.js';
+import { formatOf, type Description, type RequestFormat } from '../../pipeline/modality.js';
 import { errorsOf, json, queryParameters, schemaOf, type Json } from './components.js';
 
 const BYTES = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } };
+
+const PART = 'The range of the bytes that the header `Range` asks for.';
 
 /** The description of an endpoint, by one of its stages. */
 const STAGES: Readonly<Record<string, Description>> = {
@@ -34,7 +36,7 @@ const UNKNOWN: Work = {
 /** The statuses of refusals, by the stages of the endpoint. */
 const REFUSALS: Readonly<Record<string, readonly number[]>> = {
   auth: [401, 403, 429],
-  validate: [400, 408, 413],
+  validate: [400, 408, 413, 415],
   route: [400],
   balance: [402],
   transform: [400, 502],
@@ -43,7 +45,17 @@ const REFUSALS: Readonly<Record<string, readonly number[]>> = {
 /** An endpoint of gateway.yaml, with any path and stages. */
 export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
   const { stages } = endpoint;
-  const { summary, details, body, status, content, query, refusals = [] } = workOf(endpoint);
+  const {
+    summary,
+    details,
+    body,
+    status,
+    content,
+    query,
+    refusals = [],
+    ...work
+  } = workOf(endpoint);
+  const error = work.error_schema ?? formatOf(MODALITIES, endpoint)?.error_schema;
   const parameters = [...parametersOf(endpoint), ...queryParameters(query)];
   const known = stages.flatMap(({ name }) => REFUSALS[name] ?? []);
   if (isRepeatable(endpoint)) known.push(409);
@@ -56,8 +68,9 @@ export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
     parameters: [...parameters, ...(isRepeatable(endpoint) ? [IDEMPOTENCY] : [])],
     ...(body && { requestBody: { required: true, content: bodyContent(body) } }),
     responses: {
-      [status]: { description: summary, ...contentOf(content) },
-      ...errorsOf([...known, ...refusals, 500, 503]),
+      [status]: { description: summary, ...contentOf(content, error) },
+      ...(refusals.includes(416) && { 206: { description: PART, ...contentOf(content) } }),
+      ...errorsOf([...known, ...refusals, 500, 503], error),
     },
   };
 }
@@ -118,13 +131,16 @@ function modelsOf(stage: 'models' | 'model', format: RequestFormat | undefined):
   };
 }
 
-function contentOf(content: Description['content']): Json {
+/** The last event of a stream that was cut is an error. */
+function contentOf(content: Description['content'], error = 'error'): Json {
   const types = Object.entries(content);
   if (types.length === 0) return {};
-  const each = types.map(([type, name]) => [
-    type,
-    name === 'bytes' ? BYTES : { schema: schemaOf(name) },
-  ]);
+  const each = types.map(([type, name]) => {
+    if (name === 'bytes') return [type, BYTES];
+    const schema = schemaOf(name);
+    const isStream = type === 'text/event-stream';
+    return [type, { schema: isStream ? { anyOf: [schema, schemaOf(error)] } : schema }];
+  });
   return { content: Object.fromEntries(each) as Json };
 }
 

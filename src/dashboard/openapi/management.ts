@@ -40,7 +40,7 @@ function refusalsOf({ about, method, access, takes_keys }: ApiRoute): number[] {
     500,
     503,
     ...(about.query || about.body ? [400] : []),
-    ...(about.body ? [413] : []),
+    ...(about.body ? [408, 413, 415] : []),
     ...(isWrite || access === 'operator' || takes_keys ? [403] : []),
     ...(takes_keys ? [429] : []),
     ...(about.unknown ? [404] : []),

@@ -71,6 +71,7 @@ const OPERATIONS: readonly Operation[] = [
         'error of one that cannot be cancelled stands `status: ALREADY_COMPLETED`.',
       status: 202,
       content: { 'application/json': 'video-cancellation' },
+      error_schema: 'video-cancellation#/$defs/refusal',
     },
     shape: { needs: ['caller', 'task:task'], gives: ['answer:status'] },
     run: (state, _client, services) => {

@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { ERRORS } from '../../../src/core/errors.js';
 import { SCOPE_NAMES } from '../../../src/core/scopes.js';
 import { ask, chat } from '../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
+import { Promises } from '../../helpers/promises.js';
 import { recordAt } from '../../store/requests/helpers.js';
 
 interface Operation {
@@ -60,13 +60,12 @@ async function expectValid(document: Document): Promise<void> {
 describe('the OpenAPI document', () => {
   let gateway: TestGateway;
   let document: Document;
-  let ajv: Ajv2020;
+  let promises: Promises;
 
   before(async () => {
     gateway = await startGateway(YAML);
     document = await documentOf(gateway);
-    ajv = new Ajv2020({ strict: false, allErrors: true, discriminator: true });
-    ajv.addSchema(document, 'document', undefined, false);
+    promises = new Promises(document);
   });
   after(() => gateway.close());
 
@@ -79,14 +78,10 @@ describe('the OpenAPI document', () => {
 
   /** Fails unless the answer is what the document promises for it. */
   function expectPromised(method: string, path: string, status: number, body: unknown): void {
-    const promise = document.paths[path]?.[method]?.responses[status];
-    expect(promise, `${method} ${path} ${status}`).not.to.equal(undefined);
-    const way = ['paths', path, method, 'responses', String(status)];
-    if (promise && '$ref' in promise) way.splice(0, 5, ...String(promise.$ref).slice(2).split('/'));
-    const steps = [...way, 'content', 'application/json', 'schema'];
-    const pointer = steps.map((step) => encodeURIComponent(step.replaceAll('/', '~1'))).join('/');
-    const valid = ajv.compile({ $ref: `document#/${pointer}` });
-    expect(valid(body), `${path}: ${ajv.errorsText(valid.errors)}`).to.equal(true);
+    expect(document.paths[path]?.[method]?.responses, `${method} ${path}`).to.have.any.keys(
+      String(status),
+    );
+    promises.hold(method, path, { status, type: 'application/json', text: JSON.stringify(body) });
   }
 
   it('is valid OpenAPI 3.1', async () => {

@@ -99,5 +99,6 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
       return new ContentWriter(head, visible, { as, thoughts: !hides_thoughts, unwraps_value });
     },
     error: errorOf,
+    error_schema: 'generate-content#/$defs/error',
   };
 }

@@ -68,6 +68,7 @@ export const messages: ChatFormat = {
     return new MessagesWriter(messageHead(head), visible, options);
   },
   error: errorOf,
+  error_schema: 'messages#/$defs/error',
 };
 
 /**
