@@ -7,7 +7,6 @@ import { runPage, withShellBlocks } from '../helpers/run-page.js';
 const MAIN = `${ROOT}dist/src/cli/main.js`;
 /** Every block of a shell that is shown and not run. */
 const NOT_RUN = [
-  'README.md: installs packages from the network',
   'docs/clients.md: starts coding agents, which npm run test:agents does',
   'docs/install.md: copies the store of a service',
   'docs/install.md: runs in a repository of its own',
@@ -18,7 +17,6 @@ const NOT_RUN = [
   'docs/install.md: upgrades a service',
   'docs/operating.md: reads the log of a running service',
   'docs/quick-start.md: asks a real provider',
-  'docs/quick-start.md: installs packages from the network',
   'docs/quick-start.md: installs the packed program from the network',
 ];
 

@@ -62,7 +62,9 @@ class Checkout {
   }
 
   async run({ language, info, text }: Block): Promise<void> {
-    if (language === 'sh' && info === 'background') await this.serve(text);
+    // The packages are there already.
+    const bare = text.replace(/^npm ci && /u, '');
+    if (language === 'sh' && info === 'background') await this.serve(bare);
     else if (language === 'sh' && info === '') await this.#shell(this.#filled(text));
     else if (language === 'yaml' && info === 'gateway.yaml') await this.#merge(text);
     else if (language === 'js' && text.includes("from 'openai'")) {

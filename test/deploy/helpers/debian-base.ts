@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the Dockerfile's image has beside Debian: this Node, its headers and npm. */
-const NODE = 22;
+/** What the Dockerfile's image has beside Debian: this Node and npm. */
+const NODE = 24;
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 const MIRROR = 'http://deb.debian.org/debian';
 
-/** A folder like the image `node:22-slim`, made once and kept in `folder`. */
+/** A folder like the image `node:24-slim`, made once and kept in `folder`. */
 export function makeBase(folder: string): string {
   const base = join(folder, 'base');
   if (existsSync(base)) return base;
