@@ -72,6 +72,8 @@ const FILTER_FAILED = anyOf(
   '^.{0,100}content.?filter(ing)?( system| service)?( has| is| was)? ' +
     '(failed|unavailable|timed out|temporarily|currently)',
 );
+/** The client forced a call that this model would not make; another model may. */
+const UNCALLED = anyOf('^\\W{0,3}tool.?choice is required\\b.{0,40}\\bdid not call\\b');
 /** The model's own output was of no use to its server, which may go well at the next try. */
 const SPOILT_CODES = anyOf(
   'tool_use_failed',
@@ -164,12 +166,14 @@ const CLIENT_STATUSES: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /**
  * A fault that the upstream reports as the request's although it is its own: its content filter
- * failed, its model spoilt a call or an output, or it has too much to do. Undefined if it is none.
+ * failed, its model spoilt a call or an output or made none where it had to, or it has too much to
+ * do. Undefined if it is none.
  */
 function ownFault({ message, marks }: ErrorWords): Fault | undefined {
   if (FILTER_FAILED.test(marks) || FILTER_FAILED.test(message)) return 'broken';
   const text = `${marks} ${message}`;
   if (CONTEXT.test(text) || POLICY.test(text)) return undefined;
+  if (UNCALLED.test(message)) return 'unsupported';
   if (SPOILT_CODES.test(marks) || SPOILT_WORDS.test(message)) return 'broken';
   if (BUSY_CODES.test(marks) || BUSY_WORDS.test(message)) return 'overloaded';
   if (RATE.test(marks)) return QUOTA.test(marks) ? 'quota' : 'rate_limited';

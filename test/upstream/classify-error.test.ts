@@ -38,6 +38,14 @@ describe('classifyError', () => {
     [400, error({ message: 'Your credit balance is too low.' }), 'quota'],
     [400, error({ code: 'model_not_found' }), 'missing'],
     [400, error({ type: 'invalid_request_error', code: 'tool_use_failed' }), 'broken'],
+    [
+      400,
+      error({
+        code: 'tool_use_failed',
+        message: 'Tool choice is required, but model did not call a tool',
+      }),
+      'unsupported',
+    ],
     [400, error({ code: 'json_validate_failed' }), 'broken'],
     [422, error({ code: 'output_parse_failed' }), 'broken'],
     [400, error({ message: 'Tool call validation failed: parameters did not match.' }), 'broken'],
