@@ -53,6 +53,8 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   #error: unknown;
   /** Whether the next turn gives the reader the bytes of this one. */
   #isDelivering = false;
+  /** Whether the source waits until the bytes of this turn are delivered. */
+  #isPaused = false;
   /** One function for all packets saves a closure for each packet. */
   readonly #deliver_now = (): void => this.#deliver();
 
@@ -66,10 +68,10 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (this.#reader || (this.#consumer && !this.#consumer.isBusy)) {
-      // A socket may be read many times in a turn, and its bytes must not pile up.
-      if (this.#bytes > AHEAD_BYTES) this.#deliver();
-      else this.#deliverInNextTurn();
-      return true;
+      this.#deliverInNextTurn();
+      // A socket may be read many times in a turn, and reading all of that would block others.
+      this.#isPaused = this.#bytes > AHEAD_BYTES;
+      return !this.#isPaused;
     }
     if (this.#bytes <= this.#limit_bytes) return true;
     if (!this.#whole) return false;
@@ -110,6 +112,9 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
       this.#reader = undefined;
       reader.resolve({ done: false, value: this.#take() });
     }
+    if (!this.#isPaused || this.#consumer?.isBusy) return;
+    this.#isPaused = false;
+    if (this.#state === 'open') this.#source.resume();
   }
 
   /** Ends the body with a failure. Packets that came before it are still read first. */
