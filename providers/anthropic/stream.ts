@@ -1,5 +1,6 @@
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { Upstream } from '../../src/core/model.js';
+import { mergeCounters } from '../../src/lib/counters.js';
 import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
@@ -9,7 +10,7 @@ import { contextOf } from './context.js';
 import { BETWEEN_THOUGHTS, finishOf, metSequence, refusalIn, textOf, thoughtOf } from './decode.js';
 import { outputTool } from './output.js';
 import { detailOf } from './reasoning.js';
-import { repeats, usageOf } from './usage.js';
+import { countersIn, repeats, usageOf } from './usage.js';
 import type { ReasoningBlock } from './wire.js';
 
 type Json = Record<string, unknown>;
@@ -21,7 +22,7 @@ type OpenBlock =
   /** `index` counts calls alone; undefined where the call's input is the answer's text. */
   | { kind: 'call'; index: number | undefined; input: unknown; hasInput: boolean };
 
-/** Decodes deltas as they arrive. Usage and finish reason follow at the end: they may change. */
+/** Decodes deltas as they arrive. The finish reason follows at the end: it may change. */
 export function decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder {
   const stream = new MessageStream(call, upstream);
   return {
@@ -37,7 +38,9 @@ class MessageStream {
   readonly #isRepeated: boolean;
   readonly #output_tool: string | undefined;
   readonly #blocks = new Map<unknown, OpenBlock>();
-  #message: { id: unknown; usage: Json } | undefined;
+  #message: { id: unknown } | undefined;
+  /** The counters that were reported so far. */
+  #counters: Json = {};
   /** The last `stop_reason` and `stop_details`. */
   #stop: Json = {};
   #calls = 0;
@@ -73,7 +76,7 @@ class MessageStream {
         this.#blocks.delete(payload['index']);
         return false;
       case 'message_delta':
-        this.#noteUsage(payload['usage']);
+        this.#count(payload['usage'], deltas);
         this.#stop = { ...this.#stop, ...known(recordIn(payload['delta'])) };
         return false;
       case 'message_stop':
@@ -90,16 +93,19 @@ class MessageStream {
       if (this.#message.id === message['id']) return;
       throw broken("The upstream's stream holds parts of another answer.");
     }
-    this.#message = { id: message['id'], usage: {} };
-    this.#noteUsage(message['usage']);
+    this.#message = { id: message['id'] };
+    this.#count(message['usage'], deltas);
     this.#stop = known(message);
     recordsIn(message['content']).forEach((block, index) => {
       this.#open(`given ${index}`, block, deltas);
     });
   }
 
-  #noteUsage(usage: unknown): void {
-    if (this.#message && isRecord(usage)) Object.assign(this.#message.usage, known(usage));
+  #count(reported: unknown, deltas: ChatDelta[]): void {
+    if (!this.#message || !isRecord(reported)) return;
+    this.#counters = mergeCounters(this.#counters, countersIn(reported));
+    const usage = usageOf(this.#counters, this.#isRepeated);
+    if (usage) deltas.push({ usage });
   }
 
   #open(index: unknown, block: Json, deltas: ChatDelta[]): void {
@@ -192,8 +198,6 @@ class MessageStream {
     if (refusal !== undefined && !this.#hasText) this.#say(refusal, deltas);
     const finish_reason = finishOf(this.#stop['stop_reason']) ?? 'stop';
     deltas.push({ index: 0, finish_reason, ...metSequence(this.#stop) });
-    const usage = usageOf(this.#message.usage, this.#isRepeated);
-    if (usage) deltas.push({ usage });
   }
 }
 

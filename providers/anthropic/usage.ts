@@ -18,26 +18,46 @@ export function repeats({ fields }: ChatCall, { set }: Upstream): boolean {
   );
 }
 
+const COUNTERS = [
+  'input_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'output_tokens',
+] as const;
+
+/** The counters of a report that are billed, in the same form. */
+export function countersIn(usage: Usage): Usage {
+  const runs = recordsIn(usage['iterations']);
+  const output = usage['output_tokens_details'];
+  return {
+    ...Object.fromEntries(COUNTERS.map((name) => [name, usage[name]])),
+    ...(runs.length > 0 && { iterations: runs }),
+    ...(isRecord(output) && {
+      output_tokens_details: { thinking_tokens: output['thinking_tokens'] },
+    }),
+  };
+}
+
 /**
- * Usage in the gateway's form: cache reads and writes are part of the prompt. Undefined if there is
- * none. A call with several runs is billed by its `iterations`, if it has them.
+ * Usage in the gateway's form: cache reads and writes are part of the prompt. A count that no
+ * counter says is absent; undefined if no counter says any. A call with several runs is billed by
+ * its `iterations`, if it has them.
  */
 export function usageOf(usage: unknown, isRepeated: boolean): UpstreamUsage | undefined {
   if (!isRecord(usage)) return undefined;
-  const passes = isRepeated ? recordsIn(usage['iterations']) : [];
-  const counts = passes.length > 0 ? passes : [usage];
-  const { input_tokens, output_tokens } = usage;
-  if (input_tokens === undefined && output_tokens === undefined && passes.length === 0) {
-    return undefined;
-  }
-  const cached = sumOf(counts, ['cache_read_input_tokens'], 0);
-  const written = sumOf(counts, ['cache_creation_input_tokens'], 0);
-  const thinking = isRecord(usage['output_tokens_details'])
-    ? usage['output_tokens_details']['thinking_tokens']
-    : undefined;
+  const runs = isRepeated ? recordsIn(usage['iterations']) : [];
+  const counts = runs.length > 0 ? runs : [usage];
+  const cached = sumOf(counts, 'cache_read_input_tokens') ?? 0;
+  const written = sumOf(counts, 'cache_creation_input_tokens') ?? 0;
+  const fresh = sumOf(counts, 'input_tokens');
+  const completion_tokens = sumOf(counts, 'output_tokens');
+  const hasPrompt = fresh !== undefined || cached !== 0 || written !== 0;
+  if (!hasPrompt && completion_tokens === undefined) return undefined;
+  const output = usage['output_tokens_details'];
+  const thinking = isRecord(output) ? output['thinking_tokens'] : undefined;
   return {
-    prompt_tokens: sumOf([{ cached, written, fresh: sumOf(counts, ['input_tokens']) }], PARTS),
-    completion_tokens: sumOf(counts, ['output_tokens']),
+    ...(hasPrompt && { prompt_tokens: total([fresh ?? 0, cached, written]) }),
+    ...(completion_tokens !== undefined && { completion_tokens }),
     prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
     ...(thinking !== undefined &&
       thinking !== null && {
@@ -46,17 +66,18 @@ export function usageOf(usage: unknown, isRepeated: boolean): UpstreamUsage | un
   };
 }
 
-const PARTS = ['fresh', 'cached', 'written'];
+/** The sum of a counter over several runs; undefined if none of them has it. */
+function sumOf(runs: readonly Usage[], name: string): unknown {
+  const counts = runs.map((run) => run[name] ?? undefined).filter((one) => one !== undefined);
+  return counts.length > 0 ? total(counts) : undefined;
+}
 
 /** The sum of counts, or the first that is none, so that nonsense stays nonsense. */
-function sumOf(counts: readonly Usage[], names: readonly string[], missing?: number): unknown {
+function total(counts: readonly unknown[]): unknown {
   let sum = 0;
   for (const count of counts) {
-    for (const name of names) {
-      const value = count[name] ?? missing;
-      if (!isIndex(value)) return value;
-      sum += value;
-    }
+    if (!isIndex(count)) return count;
+    sum += count;
   }
   return sum;
 }

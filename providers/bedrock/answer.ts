@@ -36,19 +36,27 @@ export function finishOf(reason: unknown, hasSpoken: boolean): string | null {
   return FINISH.get(reason) ?? reason;
 }
 
-/** Prompt tokens are the sum of input, cache reads and cache writes. */
-export function usageOf(usage: unknown): UpstreamUsage | undefined {
-  if (!isRecord(usage)) return undefined;
-  // The fields that end in `Count` have the same values.
-  const cached_tokens = usage['cacheReadInputTokens'] ?? usage['cacheReadInputTokenCount'];
-  const cache_write_tokens = usage['cacheWriteInputTokens'] ?? usage['cacheWriteInputTokenCount'];
-  const details = {
-    ...(cached_tokens !== undefined && { cached_tokens }),
-    ...(cache_write_tokens !== undefined && { cache_write_tokens }),
-  };
+/** The counters of a report. The fields that end in `Count` have the same values. */
+export function countersIn(usage: Record<string, unknown>): Record<string, unknown> {
   return {
-    prompt_tokens: sumOf([usage['inputTokens'], ...Object.values(details)]),
-    completion_tokens: usage['outputTokens'],
+    input: usage['inputTokens'],
+    output: usage['outputTokens'],
+    cached: usage['cacheReadInputTokens'] ?? usage['cacheReadInputTokenCount'],
+    written: usage['cacheWriteInputTokens'] ?? usage['cacheWriteInputTokenCount'],
+  };
+}
+
+/** Prompt tokens are the sum of input, cache reads and cache writes. */
+export function usageOf(counters: Record<string, unknown>): UpstreamUsage {
+  const { input, output, cached, written } = counters;
+  const details = {
+    ...(cached != null && { cached_tokens: cached }),
+    ...(written != null && { cache_write_tokens: written }),
+  };
+  const parts = [input, cached, written].filter((count) => count != null);
+  return {
+    prompt_tokens: parts.length > 0 ? sumOf(parts) : undefined,
+    completion_tokens: output,
     ...(Object.keys(details).length > 0 && { prompt_tokens_details: details }),
   };
 }
@@ -78,7 +86,11 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
   }
   const reply = new Spoken(targetOf(upstream), outputTool(call, upstream));
   for (const block of content.filter(isRecord)) reply.read(block);
-  return { choices: [reply.choice(body['stopReason'])], usage: usageOf(body['usage']) };
+  const { usage } = body;
+  return {
+    choices: [reply.choice(body['stopReason'])],
+    usage: isRecord(usage) ? usageOf(countersIn(usage)) : undefined,
+  };
 }
 
 /** The content of the blocks of an answer. */

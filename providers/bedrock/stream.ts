@@ -2,9 +2,10 @@ import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/ch
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
 import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
+import { mergeCounters } from '../../src/lib/counters.js';
 import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
-import { clientCall, finishOf, usageOf } from './answer.js';
+import { clientCall, countersIn, finishOf, usageOf } from './answer.js';
 import { broken, exceptionError } from './errors.js';
 import { exceptionIn, refuseBroken } from './frames.js';
 import { targetOf, type Target } from './model.js';
@@ -51,6 +52,7 @@ class ConverseStream {
   #calls = 0;
   #thoughts = 0;
   #hasSpoken = false;
+  #counters: Payload | undefined;
   #reason: unknown;
 
   constructor(call: ChatCall, upstream: Upstream) {
@@ -76,8 +78,10 @@ class ConverseStream {
         this.#reason = payloadOf(event)['stopReason'];
         return;
       case 'metadata': {
-        const usage = usageOf(payloadOf(event)['usage']);
-        if (usage) deltas.push({ usage });
+        const { usage } = payloadOf(event);
+        if (!isRecord(usage)) return;
+        this.#counters = mergeCounters(this.#counters, countersIn(usage));
+        deltas.push({ usage: usageOf(this.#counters) });
       }
     }
   }

@@ -14,7 +14,7 @@ import { answerIn, broken, listIn, objectIn, textIn, type Fields } from '../gemi
 import { closeCall, newCalls, readCall, type Calls } from './calls.js';
 import { DETAIL_FORMAT } from './contents.js';
 import { logprobsIn } from './logprobs.js';
-import { usageIn } from './usage.js';
+import { countersWith, usageOf, type Counters } from './usage.js';
 
 /** The state of one choice. */
 interface Choice {
@@ -27,8 +27,18 @@ interface Choice {
   hasAnswered: boolean;
 }
 
-/** The choices of one answer, by their index. */
-export type Choices = Map<number, Choice>;
+type Choices = Map<number, Choice>;
+
+/** The state of one answer. */
+export interface Answer {
+  /** By their index. */
+  choices: Choices;
+  counters: Counters | undefined;
+}
+
+export function newAnswer(): Answer {
+  return { choices: new Map(), counters: undefined };
+}
 
 /** The contract's words for the ends that mean something of their own. */
 const FINISH: ReadonlyMap<string, string> = new Map([
@@ -53,15 +63,17 @@ const FINISH: ReadonlyMap<string, string> = new Map([
 const SPOILT = /^(?:MALFORMED_|UNEXPECTED_TOOL_|TOO_MANY_TOOL_)/u;
 
 /**
- * The deltas of one body or event for the `n` choices asked for, the last of them its usage. Throws
- * `UpstreamError` for an error, and for a prompt that was refused, which has no candidates.
+/**
+ * The deltas of one body or event for the `n` choices asked for, the last of them the usage so far.
+ * Throws `UpstreamError` for an error, and for a prompt that was refused, which has no candidates.
  */
 export function readEvent(
   body: unknown,
-  choices: Choices,
+  answer: Answer,
   provider: Provider,
   n: number,
 ): ChatDelta[] {
+  const { choices } = answer;
   const event = answerIn(body, provider);
   const candidates = listIn(event, 'candidates');
   const feedback = objectIn(event, 'promptFeedback');
@@ -75,7 +87,8 @@ export function readEvent(
     const index = isIndex(candidate['index']) ? candidate['index'] : at;
     return index < n ? [readCandidate(candidate, index, choices)] : [];
   });
-  const usage = usageIn(event);
+  answer.counters = countersWith(answer.counters, event);
+  const usage = usageOf(answer.counters);
   return usage ? [...deltas, { usage }] : deltas;
 }
 
@@ -157,12 +170,13 @@ export function endings(choices: Choices, mustEnd: boolean): Map<number, string 
 
 /** A whole answer, which some paths give as the list of a stream's events. */
 export function decode(body: unknown, { n }: ChatCall, { provider }: Upstream): ChatReply {
-  const choices: Choices = new Map();
+  const answer = newAnswer();
+  const { choices } = answer;
   const events: unknown[] = Array.isArray(body) && body.length > 0 ? body : [body];
-  const deltas = events.flatMap((event) => readEvent(event, choices, provider, n));
+  const deltas = events.flatMap((event) => readEvent(event, answer, provider, n));
   deltas.push(...lastCalls(choices));
   const ends = endings(choices, false);
-  const usage = deltas.findLast((delta) => delta.usage !== undefined)?.usage;
+  const usage = usageOf(answer.counters);
   const read = [...ends].map(([index, finish_reason]) => {
     return { ...joined(deltas.filter((delta) => delta.index === index)), index, finish_reason };
   });

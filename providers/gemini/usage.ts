@@ -1,22 +1,51 @@
-import { isRecord } from '../../src/lib/objects.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
+import { mergeCounters } from '../../src/lib/counters.js';
+import { isRecord } from '../../src/lib/objects.js';
 import { listIn, type Fields } from '../gemini-wire.js';
 
+const INPUT = ['promptTokenCount', 'toolUsePromptTokenCount'];
+const OUTPUT = ['candidatesTokenCount', 'thoughtsTokenCount'];
+const SOUND = ['promptTokensDetails', 'cacheTokensDetails', 'candidatesTokensDetails'];
+
+/** The counters of an answer, as its events have reported them so far. */
+export type Counters = Readonly<Record<string, unknown>>;
+
+/** The counters so far with those of one more event; undefined if there are none yet. */
+export function countersWith(before: Counters | undefined, event: Fields): Counters | undefined {
+  const reported = event['usageMetadata'];
+  if (!isRecord(reported)) return before;
+  const later: Counters = {
+    ...picked(reported, [...INPUT, ...OUTPUT, 'cachedContentTokenCount']),
+    ...Object.fromEntries(SOUND.map((name) => [name, soundIn(reported, name)])),
+  };
+  // A report of another prompt begins anew, as after a search: its missing output is none.
+  const [known, prompt] = [before?.['promptTokenCount'], later['promptTokenCount']];
+  const isNew = Boolean(known) && Boolean(prompt) && prompt !== known;
+  const kept = isNew && sum(later, OUTPUT) > 0 ? { ...before, ...NO_OUTPUT } : before;
+  return mergeCounters<Counters>(kept, later);
+}
+
+const NO_OUTPUT = picked({}, [...OUTPUT, 'candidatesTokensDetails']);
+
+function picked(counts: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(names.map((name) => [name, counts[name]]));
+}
+
 /**
- * The usage of one event; undefined if it has none. Each event has the usage so far, so the last
- * one counts. Thoughts are counted apart from the candidates, and the tokens that the upstream's
- * own tools read apart from the prompt.
+ * The usage in the gateway's form; undefined if the counters say none. Thoughts are counted apart
+ * from the candidates, and the tokens that the upstream's own tools read apart from the prompt.
  */
-export function usageIn(event: Fields): UpstreamUsage | undefined {
-  const counts = event['usageMetadata'];
-  if (!isRecord(counts)) return undefined;
-  const prompt_tokens = sum(counts, 'promptTokenCount', 'toolUsePromptTokenCount');
-  const completion_tokens = sum(counts, 'candidatesTokenCount', 'thoughtsTokenCount');
+export function usageOf(counters: Counters | undefined): UpstreamUsage | undefined {
+  if (!counters) return undefined;
+  const completion_tokens = sum(counters, OUTPUT);
+  const hasPrompt = INPUT.some((name) => isSaid(counters[name]));
+  const prompt_tokens = hasPrompt ? sum(counters, INPUT) : undefined;
   if (!prompt_tokens && !completion_tokens) return undefined;
-  const { cachedContentTokenCount: cached, thoughtsTokenCount: thoughts } = counts;
+  const { cachedContentTokenCount: cached, thoughtsTokenCount: thoughts } = counters;
+  const { promptTokensDetails, cacheTokensDetails, candidatesTokensDetails } = counters;
   // Sound that was read from the cache is counted there.
-  const heard = soundIn(counts, 'promptTokensDetails') - soundIn(counts, 'cacheTokensDetails');
-  const spoken = soundIn(counts, 'candidatesTokensDetails');
+  const heard = Number(promptTokensDetails) - Number(cacheTokensDetails);
+  const spoken = Number(candidatesTokensDetails);
   const input = {
     ...(isSaid(cached) && { cached_tokens: cached }),
     ...(heard > 0 && { audio_tokens: heard }),
@@ -38,7 +67,7 @@ function isSaid(value: unknown): boolean {
 }
 
 /** NaN where one of them is no count, so that nobody believes it. */
-function sum(counts: Fields, ...names: string[]): number {
+function sum(counts: Fields, names: readonly string[]): number {
   let total = 0;
   for (const name of names) {
     const count = counts[name];

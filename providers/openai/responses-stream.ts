@@ -66,6 +66,7 @@ export class ResponseStream implements StreamDecoder {
     const { type, response } = event;
     if (type === 'error')
       throw classifyErrorInside(isRecord(event['error']) ? event : { error: event }, this.provider);
+    if (isRecord(response)) this.#count(response);
     if (type === 'response.completed' || type === 'response.incomplete') {
       this.#close(isRecord(response) ? response : {});
       return true;
@@ -161,11 +162,9 @@ export class ResponseStream implements StreamDecoder {
     }
     const finish_reason = finishIn(response, this.#calls > 0);
     this.#deltas.push({ index: 0, finish_reason });
-    this.#count(response);
   }
 
   #fail(response: Fields): never {
-    this.#count(response);
     if (isRecord(response['error'])) throw classifyErrorInside(response, this.provider);
     throw broken('The upstream failed while it was answering.');
   }

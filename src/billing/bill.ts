@@ -34,6 +34,17 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
   return read;
 }
 
+/** Reads an `UpstreamUsage` as `readUsage` does. A count that it does not have is 0. */
+export function readPartialUsage(usage: unknown): TokenUsage | undefined {
+  if (!isRecord(usage)) return undefined;
+  const { prompt_tokens, completion_tokens } = usage;
+  return readUsage({
+    ...usage,
+    prompt_tokens: prompt_tokens ?? 0,
+    completion_tokens: completion_tokens ?? 0,
+  });
+}
+
 function readInput(details: Record<string, unknown>, read: TokenUsage): void {
   let rest = read.prompt_tokens;
   for (const name of INPUT_CLASSES) {

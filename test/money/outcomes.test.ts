@@ -34,7 +34,7 @@ describe('the billing of a chat answer', () => {
     ['negative', { prompt_tokens: -9, completion_tokens: 5 }],
     ['fractional', { prompt_tokens: 9.5, completion_tokens: 5 }],
     ['text', { prompt_tokens: '9', completion_tokens: '5' }],
-    ['half of it', { prompt_tokens: 9 }],
+    ['half of it, which is nonsense', { prompt_tokens: -9 }],
     ['absurdly large', { prompt_tokens: 9, completion_tokens: 1e12 }],
     ['huge', { prompt_tokens: 1e300, completion_tokens: 1e300 }],
     ['past what a number can hold', { prompt_tokens: 2 ** 53, completion_tokens: 5 }],
@@ -210,7 +210,7 @@ describe('the billing of a failed chat call', () => {
     ['an error event', sse([...said, { error: { message: 'sk-upstream-0123456789abcdef' } }])],
     ['silence', sse([...said, never])],
     ['garbage', sse([...said, 'data: }{\n\n'])],
-    ['usage but no end', sse([...said, { choices: [], usage: { prompt_tokens: 9 } }])],
+    ['nonsense and no end', sse([...said, { choices: [], usage: { prompt_tokens: -9 } }])],
   ];
   for (const [name, script] of AFTER) {
     it(`charges what was delivered of a stream cut by ${name}`, async () => {

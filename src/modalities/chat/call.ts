@@ -2,6 +2,7 @@ import type { ChatCall, ChatDelta, ChatReply } from './codec.js';
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Upstream } from '../../core/model.js';
 import type { ClientNames } from './client-names.js';
+import type { UsageReport } from './usage-report.js';
 
 /** The size of a prompt, from which its max cost is computed. */
 export interface PromptSize {
@@ -85,8 +86,6 @@ export interface ChatAnswerBase {
 export interface ChatAnswer extends ChatAnswerBase {
   kind: 'chat';
   reply: ChatReply;
-  /** The reasoning that the client does not see. */
-  unseen: string;
 }
 
 /** A stream whose first deltas have arrived, so that its upstream is known to answer. */
@@ -114,6 +113,10 @@ export interface Limits {
 /** A call to one upstream. `visible` are the parts of its answer that the client may see. */
 export interface ChatAttempt {
   call: ChatCall;
+  /** The index of its first choice, if it makes only some of the choices. */
+  from?: number;
+  /** Gets the report of each call that is sent. */
+  reports: UsageReport[];
   upstream: Upstream;
   head: AnswerHead;
   visible: VisibleParts;

@@ -94,7 +94,7 @@ export interface ChatChoice {
 export interface ChatReply {
   choices: ChatChoice[];
   /** An `UpstreamUsage`; undefined if the upstream reported none. */
-  usage: unknown;
+  usage?: unknown;
   /** Further fields of the answer, for a client that speaks the upstream's own API. */
   others?: Readonly<Record<string, unknown>>;
 }
@@ -122,7 +122,7 @@ export interface ChatDelta {
   logprobs?: unknown;
   finish_reason?: string;
   stop_sequence?: string;
-  /** An `UpstreamUsage`. The last one seen counts. */
+  /** An `UpstreamUsage`. Reports are merged: one that is missing or zero says nothing new. */
   usage?: unknown;
 }
 

@@ -8,7 +8,8 @@ import type { RequestNotes } from '../../pipeline/request-record.js';
 import type { SendContext, Settle } from '../../pipeline/work.js';
 import { toClientError } from '../../upstream/to-client-error.js';
 import { CallsInTurn } from './tool-call-order.js';
-import { billFromUsage, estimatedBill, type Terms } from './price.js';
+import { chatBill, type Terms } from './price.js';
+import type { ChoiceText } from './usage-report.js';
 import type { ChatStreamWriter } from './formats/format.js';
 import type { ChatStream } from './call.js';
 import type { ChatDelta } from './codec.js';
@@ -126,17 +127,13 @@ async function streamBill(
   const texts = writer.texts();
   if ('error' in outcome) {
     const isOwed = outcome.how === 'cut' && writer.hasSpoken;
-    return isOwed ? estimatedBill(texts, terms) : NO_CHARGE;
+    return isOwed ? chatBill(texts, terms, false) : NO_CHARGE;
   }
-  const { unseen } = outcome;
-  const reported = billFromUsage(writer.usage, [...texts, unseen], terms);
-  if (outcome.how === 'complete') return reported ?? estimatedBill(texts, terms, unseen);
+  const { how, unseen } = outcome;
   const billsOn = terms.upstream.provider.on_abort === 'drain';
-  if (!writer.hasSpoken && unseen === '' && !billsOn) return NO_CHARGE;
-  const estimate = await estimatedBill(texts, terms, unseen);
-  // Some upstreams report the usage so far with each event.
-  const isMore = reported !== undefined && reported.cost_nano > estimate.cost_nano;
-  return isMore ? { ...reported, estimated: true } : estimate;
+  const isNothing = !writer.hasSpoken && unseen.length === 0 && !billsOn;
+  if (how === 'disconnected' && isNothing) return NO_CHARGE;
+  return chatBill([...texts, ...unseen], terms, how === 'complete');
 }
 
 function cutError(request_id: string, error: unknown, { log }: Services): GatewayError {
@@ -150,7 +147,8 @@ function cutError(request_id: string, error: unknown, { log }: Services): Gatewa
  * stops. `failed`: a fault of the gateway itself.
  */
 export type StreamOutcome =
-  { how: 'complete' | 'disconnected'; unseen: string } | { how: 'cut' | 'failed'; error: unknown };
+  | { how: 'complete' | 'disconnected'; unseen: ChoiceText[] }
+  | { how: 'cut' | 'failed'; error: unknown };
 
 /**
  * The bytes that are read of a stream after its client has disconnected, and those that may wait
@@ -179,25 +177,37 @@ export async function pipeStream(
   const isOrdered = writer.in_turn === true && visible.tools;
   const order = isOrdered ? new CallsInTurn(limits.event_bytes, client.memory) : undefined;
   let bytes = 0;
-  let unseen = '';
+  const unseen = new Map<number, string>();
   let hasDisconnected = false;
   const hidesReasoning = !writer.shows_reasoning;
   const maxBytes = (): number =>
     client.on_disconnect === 'linger' ? limits.linger_bytes : limits.drain_bytes;
+  const hide = (deltas: readonly ChatDelta[], textOf: (delta: ChatDelta) => string): void => {
+    for (const delta of deltas) {
+      const text = textOf(delta);
+      if (text === '') continue;
+      const { index = 0 } = delta;
+      unseen.set(index, (unseen.get(index) ?? '') + text);
+    }
+  };
+  const unseenTexts = (): ChoiceText[] => {
+    // What waits when the client disconnects has come before it did.
+    hide(order?.waiting ?? [], textIn);
+    return Array.from(unseen, ([index, text]) => ({ index, text }));
+  };
   const take = (deltas: readonly ChatDelta[]): Promise<void> | undefined => {
     if (!client.disconnected) {
       const ready = order?.take(deltas) ?? deltas;
-      if (hidesReasoning) unseen += reasoningIn(ready);
+      if (hidesReasoning) hide(ready, reasoningIn);
       const text = writer.frame(ready);
       if (notes?.first_token_ms === null && writer.hasSpoken) notes.firstOutput();
-      const hasBegun = writer.hasSpoken || unseen !== '';
+      const hasBegun = writer.hasSpoken || unseen.size > 0;
       if (hasBegun && client.on_disconnect === 'abort') client.on_disconnect = 'linger';
       return text ? sink.write(text) : undefined;
     }
-    writer.noteUsage(deltas);
     bytes += weight(deltas);
     // An aborted upstream is paid for what it made until the client disconnected.
-    if (client.on_disconnect === 'drain') unseen += textIn(deltas);
+    if (client.on_disconnect === 'drain') hide(deltas, textIn);
     if (client.on_disconnect !== 'abort' && bytes <= maxBytes()) return undefined;
     hasDisconnected = true;
     rest.leave();
@@ -206,13 +216,11 @@ export async function pipeStream(
   try {
     await take(first);
     if (!hasDisconnected) await rest.each(take);
-    // What waits when the client disconnects has come before it did.
-    unseen += textIn(order?.waiting ?? []);
-    return { how: hasDisconnected ? 'disconnected' : 'complete', unseen };
+    return { how: hasDisconnected ? 'disconnected' : 'complete', unseen: unseenTexts() };
   } catch (error) {
     if (isOwnFault(error)) return { how: 'failed', error };
     if (!client.disconnected) return { how: 'cut', error };
-    return { how: 'disconnected', unseen: unseen + textIn(order?.waiting ?? []) };
+    return { how: 'disconnected', unseen: unseenTexts() };
   }
 }
 
@@ -222,20 +230,15 @@ function isOwnFault(error: unknown): boolean {
   return !isStop(error);
 }
 
-function reasoningIn(deltas: readonly ChatDelta[]): string {
-  let text = '';
-  for (const { reasoning_content } of deltas) text += reasoning_content ?? '';
-  return text;
+function reasoningIn({ reasoning_content = '' }: ChatDelta): string {
+  return reasoning_content;
 }
 
-/** All the text of deltas: content, reasoning and tool calls. */
-function textIn(deltas: readonly ChatDelta[]): string {
-  let text = '';
-  for (const { content = '', reasoning_content = '', tool_calls = [] } of deltas) {
-    text += content + reasoning_content;
-    for (const { function: called } of tool_calls) {
-      text += (called.name ?? '') + (called.arguments ?? '');
-    }
+/** All the text of a delta: content, reasoning and tool calls. */
+function textIn({ content = '', reasoning_content = '', tool_calls = [] }: ChatDelta): string {
+  let text = content + reasoning_content;
+  for (const { function: called } of tool_calls) {
+    text += (called.name ?? '') + (called.arguments ?? '');
   }
   return text;
 }

@@ -1,6 +1,4 @@
-import type { UpstreamUsage } from '../../core/usage.js';
 import { LightAbortController, type LightAbortSignal } from '../../lib/concurrency.js';
-import { isRecord } from '../../lib/objects.js';
 import { shares } from '../../lib/shares.js';
 import type { ChatDelta, ChatReply } from './codec.js';
 import type { DeltaConsumer, DeltaSource, ChatAnswer, ChatAttempt, ChatStream } from './call.js';
@@ -29,8 +27,8 @@ export async function fanOut(
   const parts = shares(call.n, max).map((n, at): Share => ({ from: at * max, n }));
   try {
     const answers = await Promise.all(
-      parts.map(({ n }) =>
-        ask({ ...attempt, call: { ...call, n }, visible: { ...visible, choices: n } }, stop),
+      parts.map(({ from, n }) =>
+        ask({ ...attempt, from, call: { ...call, n }, visible: { ...visible, choices: n } }, stop),
       ),
     );
     return joined(answers, parts, attempt, stop);
@@ -52,8 +50,7 @@ function joined(
   if (first.kind === 'chat') {
     const whole = answers.filter((one) => one.kind === 'chat');
     const replies = whole.map(({ reply }) => reply);
-    const unseen = whole.map((one) => one.unseen).join('');
-    return { ...first, reply: joinReplies(replies, parts), unseen };
+    return { ...first, reply: joinReplies(replies, parts) };
   }
   const streams = answers.flatMap((one) => (one.kind === 'chat-stream' ? [one] : []));
   const rest = new JoinedStreams(streams, parts, stop);
@@ -66,7 +63,7 @@ function joinReplies(replies: readonly ChatReply[], parts: readonly Share[]): Ch
     const from = parts[at]?.from ?? 0;
     return reply.choices.map((choice) => ({ ...choice, index: from + choice.index }));
   });
-  return { choices, usage: sumUsage(replies.map(({ usage }) => usage)) };
+  return { choices };
 }
 
 /** Joins streams of different choices into one, in the order in which their packets arrive. */
@@ -74,8 +71,6 @@ class JoinedStreams implements DeltaSource {
   readonly #streams: readonly ChatStream[];
   readonly #parts: readonly Share[];
   readonly #stop: LightAbortController;
-  /** The last usage that each stream reported. */
-  readonly #usages: unknown[];
   /** The consumer is waiting for a slow client. */
   #wait: Promise<void> | undefined;
 
@@ -83,14 +78,12 @@ class JoinedStreams implements DeltaSource {
     this.#streams = streams;
     this.#parts = parts;
     this.#stop = stop;
-    this.#usages = streams.map(() => undefined);
   }
 
-  /** The deltas of a stream with the indexes of the joined one. Keeps their usage for the end. */
+  /** The deltas of a stream with the indexes of the joined one. */
   read(deltas: readonly ChatDelta[], at: number): ChatDelta[] {
     const { from = 0, n = 0 } = this.#parts[at] ?? {};
-    return deltas.flatMap(({ usage, index, ...delta }) => {
-      if (usage !== undefined && usage !== null) this.#usages[at] = usage;
+    return deltas.flatMap(({ index, ...delta }) => {
       return index !== undefined && index < n ? [{ ...delta, index: from + index }] : [];
     });
   }
@@ -117,48 +110,9 @@ class JoinedStreams implements DeltaSource {
       this.#stop.abort(error);
       throw error;
     }
-    await take([{ usage: sumUsage(this.#usages) }]);
   }
 
   leave(): void {
     for (const { rest } of this.#streams) rest.leave();
   }
-}
-
-/**
- * The sum of the usage of several calls, class by class; undefined if one has none. An invalid
- * count makes the sum of its class invalid.
- */
-export function sumUsage(usages: readonly unknown[]): UpstreamUsage | undefined {
-  if (!usages.every(isRecord)) return undefined;
-  const total = (name: string): unknown => sum(usages.map((usage) => usage[name]));
-  const details = (name: string, classes: readonly string[]): object | undefined => {
-    const given = usages.map((usage) => usage[name]).filter(isRecord);
-    if (given.length === 0) return undefined;
-    const named = classes.filter((one) => given.some((detail) => detail[one] != null));
-    return Object.fromEntries(
-      named.map((one) => [one, sum(given.map((detail) => detail[one] ?? 0))]),
-    );
-  };
-  const input = details('prompt_tokens_details', INPUT_CLASSES);
-  const output = details('completion_tokens_details', OUTPUT_CLASSES);
-  return {
-    prompt_tokens: total('prompt_tokens'),
-    completion_tokens: total('completion_tokens'),
-    ...(input && { prompt_tokens_details: input }),
-    ...(output && { completion_tokens_details: output }),
-  };
-}
-
-const INPUT_CLASSES = ['cached_tokens', 'cache_write_tokens', 'audio_tokens'];
-const OUTPUT_CLASSES = ['reasoning_tokens', 'audio_tokens'];
-
-/** The sum of counts, or the first value that is not a count. */
-function sum(counts: readonly unknown[]): unknown {
-  let total = 0;
-  for (const count of counts) {
-    if (!Number.isSafeInteger(count) || Number(count) < 0) return count;
-    total += Number(count);
-  }
-  return total;
 }

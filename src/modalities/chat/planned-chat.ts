@@ -34,12 +34,13 @@ import type { ChatFormat, ChatStreamWriter } from './formats/format.js';
 import { inlineUrls } from './inline-urls.js';
 import {
   chargeAnswer,
+  chatBill,
   chatMaxCost,
-  estimatedBill,
   promptTokens,
   refuseTooLong,
   type Terms,
 } from './price.js';
+import { UsageReport, type ChoiceText } from './usage-report.js';
 import { beginStream, openReader, readWhole, wholeAsStream } from './whole-answer.js';
 
 const operationOf = operationReader('chat', isChatCodec);
@@ -61,6 +62,8 @@ class PlannedChat implements Work, Countable {
   #writer: ChatStreamWriter | undefined;
   /** The call with its URLs fetched, once for all upstreams that need that. */
   #inlined: Promise<ChatCall> | undefined;
+  /** What the calls to the last upstream have reported. */
+  #reports: UsageReport[] = [];
 
   constructor(
     private readonly format: ChatFormat,
@@ -152,8 +155,11 @@ class PlannedChat implements Work, Countable {
       takesBytes && work.size.urls > 0
         ? await (this.#inlined ??= this.#inline(context))
         : work.call;
-    const answer = await sendChat({ call, upstream, head, visible, limits, client }, network);
-    const terms = { work, model, upstream, hold_nano: hold.amount_nano };
+    const reports: UsageReport[] = [];
+    this.#reports = reports;
+    const attempt = { call, upstream, head, visible, limits, client, reports };
+    const answer = await sendChat(attempt, network);
+    const terms = { work, model, upstream, hold_nano: hold.amount_nano, reports };
     return answer.kind === 'chat'
       ? wholeAnswer(format, answer, terms)
       : streamedAnswer(this.#writerFor(context), answer, terms, context);
@@ -166,7 +172,9 @@ class PlannedChat implements Work, Countable {
   /** The upstream has read the prompt at least. */
   unansweredBill(upstream: Upstream, { hold }: SendContext): Promise<Bill> {
     const { model, work } = this;
-    return estimatedBill([], { work, model, upstream, hold_nano: hold.amount_nano });
+    const reports = this.#reports;
+    const terms = { work, model, upstream, hold_nano: hold.amount_nano, reports };
+    return chatBill([], terms, false);
   }
 
   async #inline({ client, services }: SendContext): Promise<ChatCall> {
@@ -225,28 +233,30 @@ async function ask(
   signal: LightAbortSignal,
   network: Network,
 ): Promise<ChatAnswer | ChatStream> {
-  const { call, upstream, limits, client } = attempt;
+  const { call, upstream, limits, client, from = 0 } = attempt;
+  const report = new UsageReport(from, call.n);
+  attempt.reports.push(report);
   const encoded = codec.encode(call, upstream);
   const base = { upstream, head: attempt.head, ignored: leftOut(call, encoded) };
   const wire = jsonRequest(encoded, path);
   const answer = await requestOk(network, upstream.provider, wire, signal);
   const isStream = (call.stream || encoded.is_stream === true) && !isJson(answer);
-  if (call.stream && isStream) return beginStream(attempt, base, codec, answer);
-  const upstreamReply = isStream
-    ? await readWhole(openReader(attempt, codec, answer), client.memory)
+  const reader = isStream ? openReader(attempt, codec, answer, report) : undefined;
+  if (reader && call.stream) return beginStream(attempt, base, answer, reader);
+  const upstreamReply = reader
+    ? await readWhole(reader, client.memory, report)
     : codec.decode(await readJson(answer, limits.answer_bytes, client.memory), call, upstream);
   refuseLarge(upstreamReply, limits);
+  report.add(upstreamReply.usage);
   const reply = visibleReply(upstreamReply, attempt.visible);
   if (reply.choices.length === 0) throw new UpstreamError('broken', 'The upstream gave no answer.');
+  if (!attempt.visible.reasoning) report.unseen = reasoningOf(upstreamReply, from);
   if (call.stream) return wholeAsStream(attempt, base, reply);
-  const { head, ignored } = base;
-  const unseen = hiddenReasoning(upstreamReply, attempt.visible);
-  return { kind: 'chat', reply, unseen, upstream, head, ignored };
+  return { kind: 'chat', reply, ...base };
 }
 
-function hiddenReasoning({ choices }: ChatReply, visible: VisibleParts): string {
-  if (visible.reasoning) return '';
-  return choices.map(({ reasoning_content = '' }) => reasoning_content).join('');
+function reasoningOf({ choices }: ChatReply, from: number): ChoiceText[] {
+  return choices.map(({ index, reasoning_content: text = '' }) => ({ index: from + index, text }));
 }
 
 /** The names of the fields that an upstream's wire format leaves out of a call. */

@@ -1,7 +1,8 @@
 import {
+  addUsage,
   maxTokenCost,
   isPlausible,
-  readUsage,
+  readPartialUsage,
   tokenCost,
   type Bill,
   cappedByHold,
@@ -11,13 +12,14 @@ import {
 } from '../../billing/bill.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
-import type { TokenUsage } from '../../core/usage.js';
+import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
 import type { ChatWork, ChatAnswer } from './call.js';
-import { isChatCodec, type ChatCall, type ChatReply, type ToolCall } from './codec.js';
+import { isChatCodec, type ChatCall, type ChatChoice, type ToolCall } from './codec.js';
 import { readFileSize } from './file-size.js';
 import type { ChatMessage, ContentPart } from '../../schema-types/chat-completion.js';
 import { countTokens } from '../../billing/tokens.js';
 import { plainId } from '../../lib/tool-id.js';
+import type { ChoiceText, UsageReport } from './usage-report.js';
 import type { Settle } from '../../pipeline/work.js';
 import { GatewayError } from '../../core/errors.js';
 
@@ -114,82 +116,124 @@ function priceOfUsage({ prompt_tokens }: TokenUsage, { work, upstream }: Terms):
   return priceOfPrompt(upstream.price, prompt_tokens / promptReads(work.call, upstream.provider));
 }
 
-/** The terms of a bill: the work, the upstream that did it, and the hold (null if it is free). */
+/**
+ * The terms of a bill: the work, the upstream that did it, what its calls have reported, and the
+ * hold (null if it is free).
+ */
 export interface Terms {
   work: ChatWork;
   model: Model;
   upstream: Upstream;
+  reports: readonly UsageReport[];
   hold_nano: bigint | null;
 }
 
 /**
- * The bill by the upstream's usage; undefined if that is implausible: not whole, negative, too
- * large, or zero for an answer with text. Plausible usage is charged even beyond the hold. Tokens
- * beyond the output limit that was sent are shown but not owed.
+ * The bill of an answer. Plausible usage that was reported is charged, even beyond the hold. What
+ * was not reported is estimated, at most at the hold: the prompt, or the output by the texts that
+ * came. Tokens beyond the output limit that was sent are shown but not owed.
  */
-export function billFromUsage(
-  usage: unknown,
-  texts: readonly string[],
+export async function chatBill(
+  texts: readonly ChoiceText[],
   terms: Terms,
-): Bill | undefined {
-  const { work, model } = terms;
-  const tokens = readUsage(usage);
-  if (!tokens || !isPlausible(tokens, model.limits, work.call.n)) return undefined;
-  if (tokens.completion_tokens === 0 && texts.some((text) => text !== '')) return undefined;
-  const price = priceOfUsage(tokens, terms);
-  const cost_nano = tokenCost(tokens, price);
+  isComplete: boolean,
+): Promise<Bill> {
+  const { work, hold_nano, reports } = terms;
+  const calls = await Promise.all(
+    reports.map((report) => usageOfCall(report, texts, terms, isComplete)),
+  );
+  const usage = calls.map((call) => call.usage).reduce(addUsage, NO_TOKENS);
+  const price = priceOfUsage(usage, terms);
   const max = outputLimit(work.call);
-  if (tokens.completion_tokens <= max) return { usage: tokens, cost_nano, estimated: false };
-  const owed_nano = tokenCost(withOutput(tokens, max), price);
-  const not_owed_nano = cost_nano - owed_nano;
-  return { usage: tokens, cost_nano: owed_nano, not_owed_nano, estimated: false };
+  const cost = tokenCost(withOutput(usage, max), price);
+  const not_owed_nano = tokenCost(usage, price) - cost;
+  const bill: Bill = { usage, cost_nano: cost, estimated: false };
+  if (usage.completion_tokens > max) bill.not_owed_nano = not_owed_nano;
+  if (isComplete && calls.every(({ is_reported }) => is_reported)) return bill;
+  const reported = calls.map((call) => call.reported).reduce(addUsage, NO_TOKENS);
+  const reported_nano = tokenCost(withOutput(reported, max), price);
+  const cost_nano = reported_nano + cappedByHold(cost - reported_nano, hold_nano);
+  return { ...bill, cost_nano, estimated: true };
 }
 
-/** The usage with fewer output tokens: text first, then audio. */
-function withOutput(usage: TokenUsage, completion_tokens: number): TokenUsage {
+/** The usage of one call, and the part of it that the upstream has reported. */
+interface CallUsage {
+  usage: TokenUsage;
+  reported: TokenUsage;
+  /** The upstream has reported all of it. */
+  is_reported: boolean;
+}
+
+/**
+ * The usage of one call. In an answer that is not complete, zero means that nothing was counted
+ * yet, and text may have come after the output was counted.
+ */
+async function usageOfCall(
+  report: UsageReport,
+  texts: readonly ChoiceText[],
+  terms: Terms,
+  isComplete: boolean,
+): Promise<CallUsage> {
+  const { from, n, unseen, usage } = report;
+  const own = [...texts.filter(({ index }) => index >= from && index < from + n), ...unseen];
+  const reported = plausibleUsage(report, terms.model) ?? NO_TOKENS;
+  const { prompt_tokens, completion_tokens } = reported;
+  const isSilent = completion_tokens === 0 && own.some(({ text }) => text !== '');
+  const saysOutput = reported !== NO_TOKENS && usage?.completion_tokens != null && !isSilent;
+  const isFree = isComplete && saysOutput && usage?.prompt_tokens === 0;
+  const saysPrompt = prompt_tokens > 0 || isFree;
+  const isBehind = !isComplete && report.is_behind;
+  const counted = saysOutput && !isBehind ? 0 : await outputTokens(own, terms.work);
+  return {
+    usage: {
+      ...reported,
+      ...(!saysPrompt && (await estimatedPrompt(terms))),
+      completion_tokens: Math.max(completion_tokens, counted),
+    },
+    reported,
+    is_reported: saysPrompt && saysOutput,
+  };
+}
+
+/** The reported usage; undefined if it makes no sense. */
+function plausibleUsage({ usage, n }: UsageReport, { limits }: Model): TokenUsage | undefined {
+  const tokens = readPartialUsage(usage);
+  return tokens && isPlausible(tokens, limits, n) ? tokens : undefined;
+}
+
+/** The usage with at most so many output tokens: text first, then audio. */
+function withOutput(usage: TokenUsage, max: number): TokenUsage {
+  if (usage.completion_tokens <= max) return usage;
   const { audio_output_tokens = 0 } = usage;
   const text = usage.completion_tokens - audio_output_tokens;
-  const audio = Math.max(0, completion_tokens - text);
-  return { ...usage, completion_tokens, audio_output_tokens: audio };
+  return { ...usage, completion_tokens: max, audio_output_tokens: Math.max(0, max - text) };
 }
 
 function outputLimit({ max_tokens, n }: ChatCall): number {
   return max_tokens === undefined ? Infinity : max_tokens * n;
 }
 
-/**
- * The bill by an estimate of the tokens of the prompt, of the delivered text, and of the text that
- * the client did not get, at most the hold.
- */
-export async function estimatedBill(
-  texts: readonly string[],
-  terms: Terms,
-  unseen = '',
-): Promise<Bill> {
-  const { work, model, upstream, hold_nano } = terms;
-  const max = maxTokens(work, model, upstream.provider);
-  const { audio_input_tokens } = max;
+/** An estimate of the prompt of one call, at most what the hold has for it. */
+async function estimatedPrompt(terms: Terms): Promise<Omit<TokenUsage, 'completion_tokens'>> {
+  const { work, model, upstream } = terms;
+  const max = maxTokens(work, model, upstream.provider).prompt_tokens;
   const reads = promptReads(work.call, upstream.provider);
-  const usage: TokenUsage = {
-    prompt_tokens: Math.min(max.prompt_tokens, reads * (await promptTokens(terms))),
-    completion_tokens: await completionTokens(texts, unseen, work),
-    ...(audio_input_tokens !== undefined && { audio_input_tokens }),
+  const audio_input_tokens = audioTokens(work);
+  return {
+    prompt_tokens: Math.min(max / reads, await promptTokens(terms)),
+    ...(audio_input_tokens > 0 && { audio_input_tokens }),
   };
-  const cost = tokenCost(usage, priceOfUsage(usage, terms));
-  return { usage, cost_nano: cappedByHold(cost, hold_nano), estimated: true };
 }
 
-async function completionTokens(
-  texts: readonly string[],
-  unseen: string,
-  { call }: ChatWork,
-): Promise<number> {
-  let tokens = await countTokens(unseen);
-  for (const text of texts) {
-    const counted = await countTokens(text);
-    tokens += call.max_tokens === undefined ? counted : Math.min(counted, call.max_tokens);
+/** The tokens of texts. Each choice has at most the limit that was sent. */
+async function outputTokens(texts: readonly ChoiceText[], { call }: ChatWork): Promise<number> {
+  const { max_tokens = Infinity } = call;
+  const counts = new Map<number, number>();
+  for (const { index, text } of texts) {
+    const tokens = (counts.get(index) ?? 0) + (await countTokens(text));
+    counts.set(index, Math.min(tokens, max_tokens));
   }
-  return Math.min(tokens, outputLimit(call));
+  return [...counts.values()].reduce((sum, tokens) => sum + tokens, 0);
 }
 
 const TOKENS_PER_MESSAGE = 4;
@@ -213,7 +257,7 @@ export async function promptTokens({
   work,
   model,
   upstream,
-}: Omit<Terms, 'hold_nano'>): Promise<number> {
+}: Pick<Terms, 'work' | 'model' | 'upstream'>): Promise<number> {
   const { messages, fields } = work.call;
   const operation = upstream.provider.operations.get('chat');
   const codec = isChatCodec(operation?.codec) ? operation.codec : undefined;
@@ -253,23 +297,22 @@ function textsOfPart(part: ContentPart): string[] {
   return 'text' in size ? [filename, size.text.toString()] : [filename];
 }
 
-/** Charges a whole answer by the upstream's usage, or by an estimate if that is implausible. */
+/** Charges a whole answer. */
 export async function chargeAnswer(
-  { reply, unseen }: ChatAnswer,
+  { reply }: ChatAnswer,
   terms: Terms,
   settle: Settle,
 ): Promise<Bill> {
-  const texts = textsOf(reply);
-  const reported = billFromUsage(reply.usage, [...texts, unseen], terms);
-  return settle(reported ?? (await estimatedBill(texts, terms, unseen)));
+  const texts = reply.choices.map((choice) => ({
+    index: choice.index,
+    text: textOfChoice(choice),
+  }));
+  return settle(await chatBill(texts, terms, true));
 }
 
-/** The text of a reply, choice by choice, for counting its tokens. */
-function textsOf(reply: ChatReply): string[] {
-  return reply.choices.map(
-    ({ content, reasoning_content, tool_calls }) =>
-      `${content ?? ''}${reasoning_content ?? ''}${tool_calls ? callsText(tool_calls) : ''}`,
-  );
+/** All text of a choice, for counting its tokens. */
+export function textOfChoice({ content, reasoning_content, tool_calls }: ChatChoice): string {
+  return `${content ?? ''}${reasoning_content ?? ''}${tool_calls ? callsText(tool_calls) : ''}`;
 }
 
 /**

@@ -4,6 +4,7 @@ import { UpstreamError } from '../../core/upstream-error.js';
 import type { ProbeContext } from '../../pipeline/modality.js';
 import { chargeAnswer } from './price.js';
 import { chatWork } from './formats/chat-completion.js';
+import type { UsageReport } from './usage-report.js';
 import { sendChat, visiblePartsOf } from './planned-chat.js';
 
 /** The output limit for an upstream that takes no limit of one token. */
@@ -38,6 +39,7 @@ async function probeWith(
   const { call } = work;
   const head = { id: 'chatcmpl-probe', created: 0, model: model.id };
   const { limits } = configuration;
+  const reports: UsageReport[] = [];
   const attempt = {
     call,
     upstream,
@@ -45,11 +47,12 @@ async function probeWith(
     visible: visiblePartsOf(model, work),
     limits,
     client,
+    reports,
   };
   const answer = await sendChat(attempt, network);
   if (answer.kind !== 'chat') {
     throw new UpstreamError('broken', 'The upstream began a stream that was not asked for.');
   }
-  const terms = { work, model, upstream, hold_nano: null };
+  const terms = { work, model, upstream, hold_nano: null, reports };
   return chargeAnswer(answer, terms, (bill) => Promise.resolve(bill));
 }

@@ -4,6 +4,8 @@ import { EventReader, StreamReader } from '../../upstream/sse.js';
 import type { ChatAnswerBase, ChatAttempt, ChatStream, DeltaSource } from './call.js';
 import type { ChatChoice, ChatCodec, ChatDelta, ChatReply, ToolCall } from './codec.js';
 import { NamedCallDecoder } from './tool-call-order.js';
+import { textOfChoice } from './price.js';
+import type { UsageReport } from './usage-report.js';
 import type { AnswerMemory } from '../../upstream/answer-body.js';
 
 /** Reads the deltas of a streamed answer. */
@@ -11,10 +13,11 @@ export function openReader(
   attempt: ChatAttempt,
   codec: ChatCodec,
   { body }: WireAnswer,
+  report: UsageReport,
 ): StreamReader<ChatDelta> {
   const { call, upstream, limits } = attempt;
   const frames = codec.openFrames?.(limits) ?? new EventReader(limits);
-  const decoder = codec.decodeStream(call, upstream);
+  const decoder = report.noting(codec.decodeStream(call, upstream));
   return new StreamReader(body, frames, new NamedCallDecoder(decoder, call, limits));
 }
 
@@ -24,13 +27,11 @@ export function openReader(
  * `UpstreamError` if there is no output.
  */
 export async function beginStream(
-  attempt: ChatAttempt,
+  { visible, client }: ChatAttempt,
   base: ChatAnswerBase,
-  codec: ChatCodec,
   answer: WireAnswer,
+  rest: StreamReader<ChatDelta>,
 ): Promise<ChatStream> {
-  const { visible, client } = attempt;
-  const rest = openReader(attempt, codec, answer);
   const first: ChatDelta[] = [];
   for (let deltas = await rest.next(); deltas; deltas = await rest.next()) {
     for (const delta of deltas) first.push(delta);
@@ -47,17 +48,15 @@ export function wholeAsStream(
   base: ChatAnswerBase,
   reply: ChatReply,
 ): ChatStream {
-  const first = reply.choices.map(({ index, content, tool_calls, finish_reason, ...rest }) => ({
+  const choices = reply.choices.map(({ index, content, tool_calls, finish_reason, ...rest }) => ({
     index,
     ...(content !== null && { content }),
     ...(tool_calls && { tool_calls: tool_calls.map((call, at) => ({ index: at, ...call })) }),
     ...rest,
     finish_reason: finish_reason ?? 'stop',
   }));
-  const rest: DeltaSource = {
-    each: async (take) => take([{ usage: reply.usage }]),
-    leave: () => undefined,
-  };
+  const first = [{ usage: reply.usage }, ...choices];
+  const rest: DeltaSource = { each: () => Promise.resolve(), leave: () => undefined };
   return { kind: 'chat-stream', first, rest, visible, client, ...base };
 }
 
@@ -74,18 +73,18 @@ interface OpenChoice {
 
 /**
  * Reads a stream to its end and joins it to one answer, whose text counts for the memory of the
- * client. Rejects with the `UpstreamError` of a stream that fails or is incomplete.
+ * client. Rejects with the `UpstreamError` of a stream that fails or is incomplete; `report` then
+ * gets the text that has come.
  */
 export async function readWhole(
   reader: StreamReader<ChatDelta>,
   memory: AnswerMemory | undefined,
+  report: UsageReport,
 ): Promise<ChatReply> {
   const choices = new Map<number, OpenChoice>();
-  let usage: unknown;
   try {
     for (let deltas = await reader.next(); deltas; deltas = await reader.next()) {
       for (const delta of deltas) {
-        usage = delta.usage ?? usage;
         if (delta.index === undefined) continue;
         const added = add(delta, choiceAt(choices, delta.index));
         memory?.grow(added);
@@ -93,8 +92,13 @@ export async function readWhole(
     }
   } catch (error) {
     reader.leave();
+    report.unseen = [...choices].map(([index, choice]) => ({
+      index: report.from + index,
+      text: textOfChoice(closed(index, choice)),
+    }));
     throw error;
   }
+  const { usage } = report;
   return { choices: [...choices].map(([index, choice]) => closed(index, choice)), usage };
 }
 

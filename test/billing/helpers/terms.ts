@@ -1,4 +1,5 @@
 import { type Terms, chatMaxCost } from '../../../src/modalities/chat/price.js';
+import { UsageReport } from '../../../src/modalities/chat/usage-report.js';
 import { chatWork } from '../../../src/modalities/chat/formats/chat-completion.js';
 import type { ChatCompletionBody } from '../../../src/schema-types/chat-completion.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
@@ -38,5 +39,6 @@ export function termsOf(
   const work = chatWork({ model: 'm', ...body }, model);
   const bound = chatMaxCost(work, model, model.upstreams);
   const upstream = model.upstreams[0] ?? upstreamAt(providerAt('http://127.0.0.1'));
-  return { work, model, upstream, hold_nano: bound === 0n ? null : bound };
+  const reports = [new UsageReport(0, work.call.n)];
+  return { work, model, upstream, reports, hold_nano: bound === 0n ? null : bound };
 }

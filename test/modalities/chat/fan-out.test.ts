@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { sumUsage } from '../../../src/modalities/chat/fan-out.js';
 import { until } from '../../helpers/until.js';
 import { toyAnswer, toyFiles, toyStream } from '../../helpers/toy-adapter.js';
 import { play, type Handler, type Step } from '../../helpers/upstream.js';
@@ -158,30 +157,5 @@ describe('several choices of an upstream that gives one a call', () => {
     expect((await house.post({ ...HELLO, n: 2 })).status).to.equal(200);
     expect(house.upstream.requests).to.have.length(1);
     await onlyCharge(house);
-  });
-});
-
-describe('the usage of several calls', () => {
-  it('is their sum, class by class', () => {
-    const details = (cached_tokens: number): object => ({
-      prompt_tokens_details: { cached_tokens },
-    });
-    const one = { prompt_tokens: 9, completion_tokens: 4, ...details(5) };
-    const two = { ...one, completion_tokens_details: { reasoning_tokens: 3 } };
-    expect(sumUsage([one, two])).to.deep.equal({
-      prompt_tokens: 18,
-      completion_tokens: 8,
-      prompt_tokens_details: { cached_tokens: 10 },
-      completion_tokens_details: { reasoning_tokens: 3 },
-    });
-  });
-
-  it('makes no sense where one of them makes none', () => {
-    const sound = { prompt_tokens: 9, completion_tokens: 4 };
-    expect(sumUsage([sound, undefined])).to.equal(undefined);
-    expect(sumUsage([sound, { ...sound, completion_tokens: -4 }])).to.include({
-      completion_tokens: -4,
-    });
-    expect(sumUsage([sound, { completion_tokens: 4 }])).to.include({ prompt_tokens: undefined });
   });
 });

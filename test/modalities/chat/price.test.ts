@@ -4,11 +4,12 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import {
   chatMaxCost,
   maxTokens,
-  billFromUsage,
-  estimatedBill,
+  chatBill,
+  type Terms,
 } from '../../../src/modalities/chat/price.js';
 import { chat as openai } from '../../../providers/openai.js';
-import { tokenCost, priceOfPrompt } from '../../../src/billing/bill.js';
+import { UsageReport } from '../../../src/modalities/chat/usage-report.js';
+import { tokenCost, priceOfPrompt, type Bill } from '../../../src/billing/bill.js';
 import { chatWork } from '../../../src/modalities/chat/formats/chat-completion.js';
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
 import { FREE, modelAt, PRICE, termsOf } from '../../billing/helpers/terms.js';
@@ -261,7 +262,19 @@ const HELLO = { messages: [{ role: 'user' as const, content: 'Hello' }] };
 /** Of HELLO: 85 tokens in and 100 out at most. */
 const HOLD_NANO = 85n * 150n + 100n * 600n;
 
-describe('believedBill', () => {
+/** The bill of a whole answer with these texts, one for each choice, and this usage. */
+function billOf(usage: unknown, texts: readonly string[], terms: Terms): Promise<Bill> {
+  const report = new UsageReport(0, terms.work.call.n);
+  report.add(usage);
+  const choices = texts.map((text, index) => ({ index, text }));
+  return chatBill(choices, { ...terms, reports: [report] }, true);
+}
+
+function estimatedBill(texts: readonly string[], terms: Terms): Promise<Bill> {
+  return billOf(undefined, texts, terms);
+}
+
+describe('the bill of reported usage', () => {
   const terms = termsOf(HELLO);
 
   const GOOD: [string, object, bigint][] = [
@@ -272,8 +285,8 @@ describe('believedBill', () => {
     ['a nano-dollar beyond the hold', { prompt_tokens: 86, completion_tokens: 100 }, 72_900n],
   ];
   for (const [name, usage, cost_nano] of GOOD) {
-    it(`believes ${name}`, () => {
-      const bill = billFromUsage(usage, ['Hello'], terms);
+    it(`believes ${name}`, async () => {
+      const bill = await billOf(usage, ['Hello'], terms);
       expect(bill).to.include({ estimated: false }).and.have.property('cost_nano', cost_nano);
     });
   }
@@ -296,24 +309,24 @@ describe('believedBill', () => {
     ['no tokens for a text', { prompt_tokens: 9, completion_tokens: 0 }],
   ];
   for (const [name, usage] of BAD) {
-    it(`does not believe ${name}`, () => {
-      expect(billFromUsage(usage, ['Hello'], terms)).to.equal(undefined);
+    it(`does not believe ${name}`, async () => {
+      expect((await billOf(usage, ['Hello'], terms)).estimated).to.equal(true);
     });
   }
 
-  it('believes no tokens where there is no text', () => {
-    const bill = billFromUsage({ prompt_tokens: 9, completion_tokens: 0 }, ['', ''], terms);
-    expect(bill?.cost_nano).to.equal(1_350n);
+  it('believes no tokens where there is no text', async () => {
+    const bill = await billOf({ prompt_tokens: 9, completion_tokens: 0 }, ['', ''], terms);
+    expect(bill.cost_nano).to.equal(1_350n);
   });
 
-  it('believes tokens without text, which may be hidden', () => {
-    const bill = billFromUsage({ prompt_tokens: 9, completion_tokens: 50 }, [''], terms);
-    expect(bill?.cost_nano).to.equal(31_350n);
+  it('believes tokens without text, which may be hidden', async () => {
+    const bill = await billOf({ prompt_tokens: 9, completion_tokens: 50 }, [''], terms);
+    expect(bill.cost_nano).to.equal(31_350n);
   });
 
-  it('shows tokens beyond the limit that was sent, which nobody owes', () => {
+  it('shows tokens beyond the limit that was sent, which nobody owes', async () => {
     const usage = { prompt_tokens: 9, completion_tokens: 150 };
-    expect(billFromUsage(usage, ['Hello'], terms)).to.deep.equal({
+    expect(await billOf(usage, ['Hello'], terms)).to.deep.equal({
       usage,
       cost_nano: 9n * 150n + 100n * 600n,
       not_owed_nano: 50n * 600n,
@@ -328,14 +341,14 @@ describe('believedBill', () => {
     audio_output_nano_per_million: 2_000_000_000n,
   };
 
-  it('charges each class at its own price, and shows it', () => {
+  it('charges each class at its own price, and shows it', async () => {
     const usage = {
       prompt_tokens: 30,
       completion_tokens: 20,
       prompt_tokens_details: { cached_tokens: 10, audio_tokens: 5 },
       completion_tokens_details: { reasoning_tokens: 12, audio_tokens: 3 },
     };
-    expect(billFromUsage(usage, ['Hello'], termsOf(HELLO, [CLASSED]))).to.deep.equal({
+    expect(await billOf(usage, ['Hello'], termsOf(HELLO, [CLASSED]))).to.deep.equal({
       usage: {
         prompt_tokens: 30,
         completion_tokens: 20,
@@ -349,14 +362,14 @@ describe('believedBill', () => {
     });
   });
 
-  it('charges the two figures where a class is absurd', () => {
+  it('charges the two figures where a class is absurd', async () => {
     const prompt_tokens_details = { cached_tokens: 1e9, audio_tokens: -1 };
     const usage = { prompt_tokens: 30, completion_tokens: 20, prompt_tokens_details };
-    const bill = billFromUsage(usage, ['Hello'], termsOf(HELLO, [CLASSED]));
-    expect(bill?.cost_nano).to.equal(30n * 150n + 20n * 600n);
+    const bill = await billOf(usage, ['Hello'], termsOf(HELLO, [CLASSED]));
+    expect(bill.cost_nano).to.equal(30n * 150n + 20n * 600n);
   });
 
-  it('owes text before sound, of an answer beyond the limit that was sent', () => {
+  it('owes text before sound, of an answer beyond the limit that was sent', async () => {
     const said = (completion_tokens: number, audio_tokens: number) => ({
       prompt_tokens: 20,
       completion_tokens,
@@ -364,44 +377,95 @@ describe('believedBill', () => {
       completion_tokens_details: { audio_tokens },
     });
     const terms_of_sound = termsOf(HELLO, [CLASSED]);
-    const mixed = billFromUsage(said(150, 90), ['Hello'], terms_of_sound);
-    expect(mixed?.cost_nano).to.equal(20n * 15n + 60n * 600n + 40n * 2_000n);
-    expect(mixed?.not_owed_nano).to.equal(50n * 2_000n);
-    const text = billFromUsage(said(150, 20), ['Hello'], terms_of_sound);
-    expect(text?.cost_nano).to.equal(20n * 15n + 100n * 600n);
-    expect(text?.not_owed_nano).to.equal(30n * 600n + 20n * 2_000n);
+    const mixed = await billOf(said(150, 90), ['Hello'], terms_of_sound);
+    expect(mixed.cost_nano).to.equal(20n * 15n + 60n * 600n + 40n * 2_000n);
+    expect(mixed.not_owed_nano).to.equal(50n * 2_000n);
+    const text = await billOf(said(150, 20), ['Hello'], terms_of_sound);
+    expect(text.cost_nano).to.equal(20n * 15n + 100n * 600n);
+    expect(text.not_owed_nano).to.equal(30n * 600n + 20n * 2_000n);
   });
 
-  it('owes the limit that was sent once for each answer', () => {
+  it('owes the limit that was sent once for each answer', async () => {
     const usage = { prompt_tokens: 9, completion_tokens: 150 };
-    const bill = billFromUsage(usage, ['Hello'], termsOf({ ...HELLO, n: 2 }));
+    const bill = await billOf(usage, ['Hello'], termsOf({ ...HELLO, n: 2 }));
     expect(bill).to.deep.equal({ usage, cost_nano: 91_350n, estimated: false });
   });
 
-  it('believes what fits into the context, several times over, and no more', () => {
+  it('believes what fits into the context, several times over, and no more', async () => {
     terms.model.limits.context = 1_000;
     const most = { prompt_tokens: 4_000, completion_tokens: 5 };
-    expect(billFromUsage(most, ['Hello'], terms)?.usage).to.deep.equal(most);
+    expect((await billOf(most, ['Hello'], terms)).usage).to.deep.equal(most);
     const more = { prompt_tokens: 4_001, completion_tokens: 5 };
-    expect(billFromUsage(more, ['Hello'], terms)).to.equal(undefined);
+    expect((await billOf(more, ['Hello'], terms)).estimated).to.equal(true);
     terms.model.limits.context = undefined;
   });
 
-  it('never bills below nothing, nor answers beyond the limit, whatever it is told', () => {
+  it('never bills below nothing, nor answers beyond the limit, whatever it is told', async () => {
     const figure = fc.oneof(fc.anything(), fc.integer(), fc.double(), fc.maxSafeInteger());
     const usage = fc.record({ prompt_tokens: figure, completion_tokens: figure });
     const most_nano = 10_000_000n * 150n + 100n * 600n;
-    fc.assert(
-      fc.property(fc.oneof(usage, fc.anything()), (told) => {
-        const bill = billFromUsage(told, ['Hello'], terms);
-        if (bill) expect(bill.cost_nano >= 0n && bill.cost_nano <= most_nano).to.equal(true);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(usage, fc.anything()), async (told) => {
+        const bill = await billOf(told, ['Hello'], terms);
+        expect(bill.cost_nano >= 0n && bill.cost_nano <= most_nano).to.equal(true);
       }),
       { numRuns: 1_000 },
     );
   });
 });
 
-describe('estimatedBill', () => {
+describe('the bill of an answer whose calls have reported a part', () => {
+  const CLASSED = { ...PRICE, cached_input_nano_per_million: 15_000_000n };
+  const CACHED = { prompt_tokens: 5_000, prompt_tokens_details: { cached_tokens: 4_990 } };
+
+  /** A bill of two calls, one for each choice. */
+  function billOfTwo(usages: readonly unknown[], isComplete: boolean): Promise<Bill> {
+    const terms = termsOf({ ...HELLO, n: 2 }, [CLASSED]);
+    terms.upstream.provider.operations = new Map([['chat', { path: '', codec: openai, max: 1 }]]);
+    const reports = usages.map((usage, at) => {
+      const report = new UsageReport(at, 1);
+      report.add(usage);
+      return report;
+    });
+    const texts = ['one two three', 'four five'].map((text, index) => ({ index, text }));
+    return chatBill(texts, { ...terms, reports }, isComplete);
+  }
+
+  it('is the sum of their usage, class by class', async () => {
+    const one = { ...CACHED, completion_tokens: 4 };
+    const two = { ...one, completion_tokens_details: { reasoning_tokens: 3 } };
+    expect(await billOfTwo([one, two], true)).to.deep.equal({
+      usage: {
+        prompt_tokens: 10_000,
+        completion_tokens: 8,
+        cached_tokens: 9_980,
+        reasoning_tokens: 3,
+      },
+      cost_nano: 20n * 150n + 9_980n * 15n + 8n * 600n,
+      estimated: false,
+    });
+  });
+
+  it('estimates only the call that has reported nothing, or nonsense', async () => {
+    for (const other of [undefined, { prompt_tokens: 9, completion_tokens: -4 }]) {
+      const bill = await billOfTwo([{ ...CACHED, completion_tokens: 40 }, other], true);
+      expect(bill).to.deep.equal({
+        usage: { prompt_tokens: 5_005, completion_tokens: 42, cached_tokens: 4_990 },
+        cost_nano: 15n * 150n + 4_990n * 15n + 42n * 600n,
+        estimated: true,
+      });
+    }
+  });
+
+  it('estimates only the output that was not reported, also beyond the hold', async () => {
+    const bill = await billOfTwo([{ ...CACHED, prompt_tokens: 500_000 }, CACHED], false);
+    expect(bill.estimated).to.equal(true);
+    expect(bill.usage).to.include({ prompt_tokens: 505_000, completion_tokens: 5 });
+    expect(bill.cost_nano).to.equal(495_020n * 150n + 9_980n * 15n + 5n * 600n);
+  });
+});
+
+describe('an estimated bill', () => {
   it('counts the prompt and what was delivered', async () => {
     const bill = await estimatedBill(['one two three'], termsOf(HELLO));
     const usage = { prompt_tokens: 5, completion_tokens: 3 };

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import type { ChatDelta } from '../../../src/modalities/chat/codec.js';
+import type { ChatDelta, ChatReply } from '../../../src/modalities/chat/codec.js';
+import { UsageReport } from '../../../src/modalities/chat/usage-report.js';
+import type { AnswerMemory } from '../../../src/upstream/answer-body.js';
 import { StreamReader, EventReader } from '../../../src/upstream/sse.js';
 import { readWhole } from '../../../src/modalities/chat/whole-answer.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
@@ -7,12 +9,18 @@ import { each } from '../../helpers/packets.js';
 
 const LIMITS = { event_bytes: 10_000, stream_bytes: 10_000 };
 
-/** A stream whose events are deltas as JSON; `end` is the last, and any other word breaks it. */
-function readerOf(events: readonly (ChatDelta | string)[]): StreamReader<ChatDelta> {
+/**
+ * Reads a stream whose events are deltas as JSON; `end` is the last, and any other word breaks it.
+ */
+function read(
+  events: readonly (ChatDelta | string)[],
+  memory?: AnswerMemory,
+  report = new UsageReport(0, 2),
+): Promise<ChatReply> {
   const packets = events.map((event) => Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
-  return new StreamReader(each(packets), new EventReader(LIMITS), {
-    read: (read, deltas) =>
-      read.some(({ data }) => {
+  const decoder = report.noting({
+    read: (packet, deltas) =>
+      packet.some(({ data }) => {
         const said = JSON.parse(data) as ChatDelta | string;
         if (said === 'end') return true;
         if (typeof said === 'string') throw new UpstreamError('overloaded', said);
@@ -23,6 +31,8 @@ function readerOf(events: readonly (ChatDelta | string)[]): StreamReader<ChatDel
       throw new UpstreamError('broken', 'It broke off.');
     },
   });
+  const reader = new StreamReader(each(packets), new EventReader(LIMITS), decoder);
+  return readWhole(reader, memory, report);
 }
 
 const failure = (reading: Promise<unknown>): Promise<unknown> =>
@@ -51,9 +61,10 @@ describe('a stream that is read as a whole answer', () => {
       { index: 1, finish_reason: 'stop' },
       { usage: { prompt_tokens: 1 } },
       { usage: { prompt_tokens: 2 } },
+      { usage: { prompt_tokens: 0, completion_tokens: 3 } },
       'end',
     ];
-    expect(await readWhole(readerOf(deltas), undefined)).to.deep.equal({
+    expect(await read(deltas)).to.deep.equal({
       choices: [
         {
           index: 0,
@@ -67,15 +78,15 @@ describe('a stream that is read as a whole answer', () => {
         },
         { index: 1, content: 'Good day', finish_reason: 'stop' },
       ],
-      usage: { prompt_tokens: 2 },
+      usage: { prompt_tokens: 2, completion_tokens: 3 },
     });
   });
 
   it('fails where the stream fails, or is not whole', async () => {
-    const broken = await failure(readWhole(readerOf([{ index: 0, content: 'x' }]), undefined));
+    const broken = await failure(read([{ index: 0, content: 'x' }]));
     expect(broken).to.be.instanceOf(UpstreamError).with.property('fault', 'broken');
     const events = [{ index: 0, content: 'x' }, 'Too busy.', 'end'];
-    const busy = await failure(readWhole(readerOf(events), undefined));
+    const busy = await failure(read(events));
     expect(busy).to.be.instanceOf(UpstreamError).with.property('fault', 'overloaded');
   });
 
@@ -87,6 +98,6 @@ describe('a stream that is read as a whole answer', () => {
       },
     };
     const events = [{ index: 0, content: 'four' }, { index: 0, content: 'five!' }, 'end'];
-    expect(await failure(readWhole(readerOf(events), memory))).to.equal(full);
+    expect(await failure(read(events, memory))).to.equal(full);
   });
 });

@@ -1,5 +1,6 @@
 import { flagsOf, type RequestRecord } from '../../../src/core/request-record.js';
 import { formatDollars } from '../../../src/lib/money.js';
+import type { LedgerEntry } from '../../../src/store/ledger/ledger-columns.js';
 import type { Store } from '../../../src/store/store-types.js';
 import type { RequestTotals } from '../../../src/store/requests/request-types.js';
 import type { Scrape } from '../../helpers/prometheus.js';
@@ -19,20 +20,26 @@ export async function allRecords({ requests }: Store): Promise<RequestRecord[]> 
   }
 }
 
-/** The charge of each request that has one. Throws where a request has two. */
-export async function allCharges(store: Store, account_id: string): Promise<Map<string, bigint>> {
-  const charges = new Map<string, bigint>();
+/** The rows of all charges of an account. */
+export async function allChargeRows(store: Store, account_id: string): Promise<LedgerEntry[]> {
+  const rows: LedgerEntry[] = [];
   for (let after = 0; ;) {
     const page = await store.ledger(account_id, { after, limit: PAGE });
     const last = page.at(-1);
-    if (!last) return charges;
+    if (!last) return rows;
     after = last.id;
-    for (const { kind, reference, amount_nano } of page) {
-      if (kind !== 'charge') continue;
-      if (charges.has(reference)) throw new Error(`${reference} was charged twice.`);
-      charges.set(reference, -amount_nano);
-    }
+    rows.push(...page.filter(({ kind }) => kind === 'charge'));
   }
+}
+
+/** The charge of each request that has one. Throws where a request has two. */
+export async function allCharges(store: Store, account_id: string): Promise<Map<string, bigint>> {
+  const charges = new Map<string, bigint>();
+  for (const { reference, amount_nano } of await allChargeRows(store, account_id)) {
+    if (charges.has(reference)) throw new Error(`${reference} was charged twice.`);
+    charges.set(reference, -amount_nano);
+  }
+  return charges;
 }
 
 /** Where the records, the charges and what the clients saw do not tell the same. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { chat } from '../../../providers/anthropic.js';
-import type { ChatCall, ChatDelta } from '../../../src/modalities/chat/codec.js';
+import type { ChatCall, ChatDelta, StreamDecoder } from '../../../src/modalities/chat/codec.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import type { Upstream } from '../../../src/core/model.js';
 import { EventReader } from '../../../src/upstream/sse.js';
@@ -60,19 +60,30 @@ function written(events: readonly (object | string)[]): string {
     .join('');
 }
 
+/** The deltas of a stream; of its reports of usage, only the last one of a whole stream. */
 function decode(packets: readonly Uint8Array[], call: ChatCall, to: Upstream): Outcome {
+  const read: ChatDelta[] = [];
+  const error = failureOf(packets, chat.decodeStream(call, to), read);
+  const usage = read.findLast((delta) => delta.usage !== undefined);
+  const deltas = read.filter((delta) => delta.usage === undefined);
+  return { deltas: usage && !error ? [...deltas, usage] : deltas, error };
+}
+
+function failureOf(
+  packets: readonly Uint8Array[],
+  decoder: StreamDecoder,
+  deltas: ChatDelta[],
+): unknown {
   const reader = new EventReader(LIMITS);
-  const decoder = chat.decodeStream(call, to);
-  const deltas: ChatDelta[] = [];
   try {
     for (const packet of packets) {
-      if (decoder.read(reader.read(packet), deltas)) return { deltas, error: undefined };
+      if (decoder.read(reader.read(packet), deltas)) return undefined;
     }
     if (!decoder.read(reader.finish(), deltas)) decoder.end(deltas);
   } catch (error) {
-    return { deltas, error };
+    return error;
   }
-  return { deltas, error: undefined };
+  return undefined;
 }
 
 /** What a stream says, whichever of three ways its bytes arrive: the same. */
@@ -204,6 +215,21 @@ describe('a stream of the anthropic codec', () => {
     const last = { input_tokens: 181, cache_read_input_tokens: null, output_tokens: 7 };
     const usage = piecesOf(start(first), end('end_turn', last), STOP).at(-1)?.usage;
     expect(usage).to.deep.include({ prompt_tokens: 55_181, completion_tokens: 7 });
+  });
+
+  it('charges the prompt once when the last usage says zero', () => {
+    const first = {
+      input_tokens: 100,
+      cache_read_input_tokens: 50,
+      cache_creation_input_tokens: 7,
+    };
+    const zeros = { input_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
+    const last = { ...zeros, output_tokens: 30 };
+    expect(piecesOf(start(first), end('end_turn', last), STOP).at(-1)?.usage).to.deep.equal({
+      prompt_tokens: 157,
+      completion_tokens: 30,
+      prompt_tokens_details: { cached_tokens: 50, cache_write_tokens: 7 },
+    });
   });
 
   it('has no usage where the upstream gives none', () => {

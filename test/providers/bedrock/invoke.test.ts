@@ -93,7 +93,7 @@ describe('Claude by InvokeModel, where the manifest says so', () => {
     const { deltas, error } = decode([...TEXT, eventFrame('somethingNew', {}), ...END]);
     expect(error).to.equal(undefined);
     expect(textOf(deltas)).to.equal('Grüß Gott');
-    expect(deltas.find(({ usage }) => usage)?.usage).to.deep.include({
+    expect(deltas.findLast(({ usage }) => usage)?.usage).to.deep.include({
       prompt_tokens: 9,
       completion_tokens: 3,
     });

@@ -6,6 +6,7 @@ import { chat } from '../../../providers/openai.js';
 import type { Upstream } from '../../../src/core/model.js';
 import type { ChatCall, ChatReply } from '../../../src/modalities/chat/codec.js';
 import { StreamReader, EventReader } from '../../../src/upstream/sse.js';
+import { UsageReport } from '../../../src/modalities/chat/usage-report.js';
 import { readWhole } from '../../../src/modalities/chat/whole-answer.js';
 import { each } from '../../helpers/packets.js';
 import { eventsOf, type ResponsesAnswer } from '../../helpers/responses-server.js';
@@ -344,8 +345,10 @@ function whole(answer: ResponsesAnswer): ChatReply {
 
 function read(events: readonly object[]): Promise<ChatReply> {
   const packets = events.map((event) => Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
-  const decoder = chat.decodeStream({ ...CALL, stream: true }, UPSTREAM);
-  return readWhole(new StreamReader(each(packets), new EventReader(LIMITS), decoder), undefined);
+  const report = new UsageReport(0, 1);
+  const decoder = report.noting(chat.decodeStream({ ...CALL, stream: true }, UPSTREAM));
+  const reader = new StreamReader(each(packets), new EventReader(LIMITS), decoder);
+  return readWhole(reader, undefined, report);
 }
 
 const message = (...texts: string[]) => ({

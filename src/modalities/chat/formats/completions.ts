@@ -6,6 +6,7 @@ import type { ChatCompletionBody } from '../../../schema-types/chat-completion.j
 import type { CompletionsBody } from '../../../schema-types/completions.js';
 import type { ChatWork, AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta } from '../codec.js';
+import type { ChoiceText } from '../usage-report.js';
 import type { ChatFormat, ChatStreamWriter } from './format.js';
 import { finishReason } from './openai-answer.js';
 import { chatWork } from './chat-completion.js';
@@ -97,7 +98,6 @@ interface Choice {
 
 /** Writes an event for each piece of text, for the end of each choice, and for the usage. */
 class CompletionWriter implements ChatStreamWriter {
-  usage: unknown;
   hasSpoken = false;
   readonly shows_reasoning = false;
   readonly #head: object;
@@ -112,7 +112,6 @@ class CompletionWriter implements ChatStreamWriter {
   }
 
   frame(deltas: readonly ChatDelta[]): string {
-    this.noteUsage(deltas);
     let events = '';
     for (const { index, content, finish_reason } of deltas) {
       if (index === undefined || index >= this.visible.choices) continue;
@@ -130,14 +129,8 @@ class CompletionWriter implements ChatStreamWriter {
     return events;
   }
 
-  noteUsage(deltas: readonly ChatDelta[]): void {
-    for (const { usage } of deltas) {
-      if (usage !== undefined && usage !== null) this.usage = usage;
-    }
-  }
-
-  texts(): string[] {
-    return [...this.#choices.values()].map(({ text }) => text);
+  texts(): ChoiceText[] {
+    return Array.from(this.#choices, ([index, { text }]) => ({ index, text }));
   }
 
   end({ usage }: Bill): string {

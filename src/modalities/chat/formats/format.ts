@@ -5,6 +5,7 @@ import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import type { ChatWork, AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta, ChatReply } from '../codec.js';
+import type { ChoiceText } from '../usage-report.js';
 
 /**
  * How a stream is sent. `keep_alive` is sent between two of its texts when it is idle; by default a
@@ -26,8 +27,6 @@ export interface ChatStreamWriter {
   readonly hasSpoken: boolean;
   /** Whether the client gets the text of the model's reasoning. */
   readonly shows_reasoning: boolean;
-  /** The last usage that the upstream reported. */
-  readonly usage: unknown;
   /** How the stream is sent if it is not server-sent events with comments. */
   readonly wire?: StreamWire | undefined;
   /**
@@ -39,10 +38,8 @@ export interface ChatStreamWriter {
   readonly in_turn?: true;
   /** The events for deltas, as one text; empty if they add nothing. */
   frame(deltas: readonly ChatDelta[]): string;
-  /** Records the usage in deltas that are not sent, as the client has disconnected. */
-  noteUsage(deltas: readonly ChatDelta[]): void;
   /** The text delivered so far, choice by choice, for counting its tokens. */
-  texts(): string[];
+  texts(): ChoiceText[];
   /**
    * The last events of a complete answer. They are written before the charge, so that a fault of
    * the writer is not charged, and sent after it is committed.

@@ -1,4 +1,4 @@
-import { readUsage, type Bill } from '../../../billing/bill.js';
+import { readPartialUsage, type Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
 import type { VisibleParts } from '../call.js';
@@ -51,6 +51,8 @@ export class MessagesWriter extends EventWriter {
   readonly wire = { keep_alive: namedEvent('ping', {}) };
   readonly in_turn = true;
   #hasBegun = false;
+  /** The usage that came before the first output. */
+  #reported: unknown;
   #blocks = 0;
   #open: Block | undefined;
   #calls = 0;
@@ -63,6 +65,11 @@ export class MessagesWriter extends EventWriter {
     private readonly options: MessagesOptions,
   ) {
     super(visible);
+  }
+
+  override frame(deltas: readonly ChatDelta[]): string {
+    if (!this.#hasBegun) this.#reported = deltas.findLast(({ usage }) => usage)?.usage;
+    return super.frame(deltas);
   }
 
   end({ usage }: Bill): string {
@@ -98,7 +105,8 @@ export class MessagesWriter extends EventWriter {
     this.#hasBegun = true;
     const rest = { content: [], stop_reason: null, stop_sequence: null };
     const { prompt_tokens } = this.options;
-    const usage = readUsage(this.usage) ?? { prompt_tokens, completion_tokens: 0 };
+    const reported = readPartialUsage(this.#reported);
+    const usage = reported?.prompt_tokens ? reported : { prompt_tokens, completion_tokens: 0 };
     const message = { ...this.head, ...rest, usage: this.options.usageOf(usage) };
     return namedEvent('message_start', { message });
   }

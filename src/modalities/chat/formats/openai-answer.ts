@@ -4,14 +4,14 @@ import type { TokenUsage } from '../../../core/usage.js';
 import type { ChatChoice, ChatDelta, ChatReply } from '../codec.js';
 import type { AnswerHead, ChatWork, VisibleParts } from '../call.js';
 import { callFormat, TOOL_CALLS, type CallFormat } from './openai-calls.js';
+import type { ChoiceText } from '../usage-report.js';
 import type { ChatStreamWriter } from './format.js';
 
 /**
- * The common part of stream writers: it drops surplus choices, and keeps the last usage and the
- * delivered text of each choice.
+ * The common part of stream writers: it drops surplus choices, and keeps the delivered text of each
+ * choice.
  */
 export abstract class EventWriter implements ChatStreamWriter {
-  usage: unknown;
   hasSpoken = false;
   readonly #texts = new Map<number, string>();
   /** The events before a fault that `frame` threw. */
@@ -24,7 +24,6 @@ export abstract class EventWriter implements ChatStreamWriter {
   }
 
   frame(deltas: readonly ChatDelta[]): string {
-    this.noteUsage(deltas);
     let events = '';
     try {
       for (const delta of deltas) {
@@ -40,14 +39,8 @@ export abstract class EventWriter implements ChatStreamWriter {
     return events;
   }
 
-  noteUsage(deltas: readonly ChatDelta[]): void {
-    for (const { usage } of deltas) {
-      if (usage !== undefined && usage !== null) this.usage = usage;
-    }
-  }
-
-  texts(): string[] {
-    return [...this.#texts.values()];
+  texts(): ChoiceText[] {
+    return Array.from(this.#texts, ([index, text]) => ({ index, text }));
   }
 
   abstract end(bill: Bill): string;

@@ -108,14 +108,6 @@ describe('the OpenAI chunk writer', () => {
     expect(frame(new ChunkWriter(HEAD, PLAIN, FORMAT), deltas)[1]).to.not.have.property('logprobs');
   });
 
-  it('remembers the last usage, also of deltas that nobody is shown', () => {
-    const framer = new ChunkWriter(HEAD, PLAIN, FORMAT);
-    framer.frame([{ usage: { prompt_tokens: 1 } }, { usage: null }]);
-    framer.noteUsage([{ index: 0, content: 'unheard', usage: { prompt_tokens: 2 } }]);
-    expect(framer.usage).to.deep.equal({ prompt_tokens: 2 });
-    expect(framer.texts()).to.deep.equal([]);
-  });
-
   it('remembers what it has shown, choice by choice', () => {
     const framer = new ChunkWriter(HEAD, ALL, FORMAT);
     framer.frame([
@@ -123,7 +115,10 @@ describe('the OpenAI chunk writer', () => {
       { index: 1, tool_calls: [fragment] },
       { index: 0, content: ' two' },
     ]);
-    expect(framer.texts()).to.deep.equal(['onehm  two', 'f{"a"']);
+    expect(framer.texts()).to.deep.equal([
+      { index: 0, text: 'onehm  two' },
+      { index: 1, text: 'f{"a"' },
+    ]);
   });
 
   it('ends with usage and no choices', () => {
@@ -197,13 +192,13 @@ describe('the details of reasoning', () => {
     expect([writer.hasSpoken, writer.texts()]).to.deep.equal([false, []]);
     const text = [{ type: 'reasoning.text' as const, text: 'Hm' }];
     writer.frame([{ index: 0, reasoning_content: 'Hm', reasoning_details: text }]);
-    expect([writer.hasSpoken, writer.texts()]).to.deep.equal([true, ['Hm']]);
+    expect([writer.hasSpoken, writer.texts()]).to.deep.equal([true, [{ index: 0, text: 'Hm' }]]);
   });
 
   it('leave the text beside them as it is', () => {
     const writer = new ChunkWriter(HEAD, ALL, FORMAT);
     const text = writer.frame([{ index: 0, content: 'Hi', reasoning_details: details }]);
     expect(text).to.contain(`"delta":{"content":"Hi","reasoning_details":`);
-    expect(writer.texts()).to.deep.equal(['Hi']);
+    expect(writer.texts()).to.deep.equal([{ index: 0, text: 'Hi' }]);
   });
 });
