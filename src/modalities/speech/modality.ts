@@ -32,11 +32,10 @@ class PlannedSpeech implements Work {
   async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { call } = this;
     const opened = await sendSpeech(call, upstream, context.client, context.services);
-    const bill = speechBill(call, upstream.price);
     return {
       provider: upstream.provider.name,
       streams: true,
-      deliver: (settle) => deliverSpeech(opened, call, upstream, { bill, settle }, context),
+      deliver: (settle) => deliverSpeech(opened, call, upstream, settle, context),
       body: () => undefined,
     };
   }

@@ -43,13 +43,35 @@ export function speechMaxCost(call: Spoken, upstreams: readonly Upstream[]): big
 }
 
 export function speechBill(call: Spoken, price: Price): Bill {
-  const characters = charactersOf(call);
+  return billOfCharacters(charactersOf(call), price);
+}
+
+function billOfCharacters(characters: number, price: Price): Bill {
   return {
     usage: NO_TOKENS,
     cost_nano: speechCost(characters, price),
     estimated: false,
     counts: { characters },
   };
+}
+
+/** The usual bytes of a second of sound. */
+const BYTES_PER_SECOND: Readonly<Record<SpeechCall['format'], number>> = {
+  mp3: 16_000,
+  opus: 8_000,
+  aac: 16_000,
+  flac: 24_000,
+  wav: 48_000,
+  pcm: 48_000,
+};
+/** The usual pace of speech. */
+const CHARACTERS_PER_SECOND = 15;
+
+/** The bill of a part of the sound: the characters that so many bytes usually speak. */
+export function deliveredBill(call: SpeechCall, bytes: number, price: Price): Bill {
+  const seconds = bytes / BYTES_PER_SECOND[call.format];
+  const spoken = Math.floor(seconds * CHARACTERS_PER_SECOND);
+  return { ...billOfCharacters(Math.min(spoken, charactersOf(call)), price), estimated: true };
 }
 
 const SAMPLE_CHARACTERS = 1_000;

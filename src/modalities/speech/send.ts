@@ -8,6 +8,7 @@ import type { SendContext, Settle } from '../../pipeline/work.js';
 import { AnswerTooLarge } from '../../upstream/answer-body.js';
 import { jsonRequest, readError, requestOk } from '../../upstream/upstream-request.js';
 import { isSpeechCodec, type SpeechCall } from './codec.js';
+import { deliveredBill, speechBill } from './price.js';
 
 const operationOf = operationReader('speech', isSpeechCodec);
 
@@ -53,63 +54,64 @@ const TYPES: Record<SpeechCall['format'], string> = {
   pcm: 'audio/pcm',
 };
 
-/** The time that the sound has waited so far, for either side. */
-interface Waits {
+/** The sound that was delivered so far, and the time that it has waited for either side. */
+interface Progress {
+  bytes: number;
   client_ms: number;
   upstream_ms: number;
 }
 
 /**
  * Streams sound to the client, and charges it before the last byte is sent. A client that
- * disconnects pays as well, because the upstream charges for the whole text. So does one that reads
- * so slowly that the time runs out, and so does sound beyond the gateway's own limit. Sound that
- * the upstream cuts off costs nothing. In each case the client sees that it is incomplete.
+ * disconnects pays as well, because the upstream charges for the whole text. So does one that keeps
+ * the upstream waiting until that gives up, and so does sound beyond the gateway's own limit. Of
+ * sound that the upstream cuts off, what was delivered is charged. In each case the client sees
+ * that it is incomplete.
  */
 export async function deliverSpeech(
   { first, rest }: OpenSpeech,
-  { format }: SpeechCall,
-  { provider }: Upstream,
-  charge: { bill: Bill; settle: Settle },
+  call: SpeechCall,
+  { provider, price }: Upstream,
+  settle: Settle,
   { client, request_id, notes, services }: SendContext,
 ): Promise<Bill> {
   const { health, configuration } = services;
   const { stream_bytes, client_ms } = configuration.limits;
-  const waits: Waits = { client_ms: 0, upstream_ms: 0 };
+  const progress: Progress = { bytes: 0, client_ms: 0, upstream_ms: 0 };
   let paid: Promise<Bill> | undefined;
   const pay = (): Promise<Bill> => {
     health.answered(provider.name);
     notes.attemptEnded();
-    return (paid ??= charge.settle(charge.bill));
+    return (paid ??= settle(speechBill(call, price)));
   };
   // The rest of the sound is not needed for the bill.
   client.on_disconnect = 'abort';
-  const headers = { 'x-request-id': request_id, 'content-type': TYPES[format] };
+  const headers = { 'x-request-id': request_id, 'content-type': TYPES[call.format] };
   const head = { status: 200, headers, length: undefined };
-  const sound = untilPaid(timed(first, rest, waits), stream_bytes, pay);
+  const sound = untilPaid(timed(first, rest, progress), stream_bytes, progress, pay);
   try {
     await client.sendBytes(head, sound, client_ms);
   } catch (error) {
     if (client.disconnected) return pay();
     // Once it is paid, the sound had come whole: the store has failed.
     if (paid) throw error;
-    if (error instanceof AnswerTooLarge || isSlowReader(error, waits)) await pay();
-    else health.failed(provider.name, error);
+    const isSlowReader = progress.client_ms > progress.upstream_ms;
+    if (error instanceof AnswerTooLarge || isSlowReader) await pay();
+    else {
+      health.failed(provider.name, error);
+      await settle(deliveredBill(call, progress.bytes, price));
+    }
     notes.streamCut(error);
     throw error;
   }
   return pay();
 }
 
-/** Whether the time of the call ran out because the client read slowly. */
-function isSlowReader(error: unknown, { client_ms, upstream_ms }: Waits): boolean {
-  return error instanceof UpstreamError && error.fault === 'timeout' && client_ms > upstream_ms;
-}
-
 /** Yields the sound as it arrives, and adds up how long either side keeps it waiting. */
 async function* timed(
   first: Uint8Array,
   rest: OpenSpeech['rest'],
-  waits: Waits,
+  progress: Progress,
 ): AsyncGenerator<Uint8Array, void> {
   let next: IteratorResult<Uint8Array, unknown> = { value: first };
   let mark_ms = performance.now();
@@ -121,11 +123,11 @@ async function* timed(
   try {
     while (!next.done) {
       yield next.value;
-      waits.client_ms += lap();
+      progress.client_ms += lap();
       try {
         next = await rest.next();
       } finally {
-        waits.upstream_ms += lap();
+        progress.upstream_ms += lap();
       }
     }
   } finally {
@@ -137,6 +139,7 @@ async function* timed(
 async function* untilPaid(
   sound: AsyncIterable<Uint8Array>,
   max_bytes: number,
+  progress: Progress,
   pay: () => Promise<unknown>,
 ): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
@@ -146,6 +149,7 @@ async function* untilPaid(
     if (bytes > max_bytes) throw new AnswerTooLarge(max_bytes);
     const chunk = Buffer.concat([kept, part]);
     kept = chunk.subarray(-1);
+    progress.bytes += chunk.length - 1;
     if (chunk.length > 1) yield chunk.subarray(0, -1);
   }
   await pay();

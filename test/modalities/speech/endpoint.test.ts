@@ -99,7 +99,7 @@ describe('POST /v1/audio/speech', () => {
   });
 
   for (const cut of [1, 2, 3]) {
-    it(`never looks whole where it was cut after chunk ${cut}, and costs nothing`, async () => {
+    it(`never looks whole where it was cut after chunk ${cut} of a few bytes, and costs nothing`, async () => {
       paid.step = { ...SOUND, destroyAfter: cut };
       const costs = await costOf(async () => {
         const outcome = await post({}).catch((error: unknown) => error);
@@ -150,6 +150,18 @@ describe('POST /v1/audio/speech', () => {
     expect((await paid.charged()).at(-1)).to.equal(7n * CHARACTER_NANO);
   });
 
+  it('charges what was delivered of sound that its upstream cuts', async () => {
+    // A second of sound, in which fifteen characters are spoken.
+    paid.step = { ...SOUND, chunks: [Buffer.alloc(16_001)], destroyAfter: 1 };
+    const input = 'The toll is paid, and the gate is open again.';
+    const costs = await costOf(async () => {
+      const outcome = await post({ input }).catch((error: unknown) => error);
+      expect(outcome).to.be.instanceOf(TypeError);
+    });
+    expect(costs).to.deep.equal([15n * CHARACTER_NANO]);
+    expect(await paid.counted()).to.include({ characters: 15 });
+  });
+
   const LONG = { ...SOUND, chunks: Array<Buffer>(400).fill(Buffer.alloc(100_000)) };
 
   /** Asks for long sound of a gateway with these limits, reads it late, and tells the charges. */
@@ -173,6 +185,27 @@ describe('POST /v1/audio/speech', () => {
   it('charges a client that reads until the time of the upstream has run out', async () => {
     const costs = await readLate({ timeout: '{ total: 2s }' });
     expect(costs).to.deep.equal([7n * CHARACTER_NANO]);
+  });
+
+  it('charges a client that stops reading until the upstream resets the connection', async () => {
+    let reset = (): void => undefined;
+    const stalled = new Promise<void>((resolve) => (reset = resolve));
+    const slow = await startPaidGateway(MODELS, { step: { ...LONG, chunks: [] } });
+    try {
+      slow.step = { ...LONG, chunks: [...LONG.chunks.slice(0, 20), stalled], destroyAfter: 20 };
+      const answer = await fetch(`${slow.url}/v1/audio/speech`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${slow.secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify(HELLO),
+      });
+      reset();
+      expect(await slow.upstream.requests[0]?.closed, 'read whole').to.equal(false);
+      const outcome = await answer.arrayBuffer().catch((error: unknown) => error);
+      expect(outcome, 'an answer that looks whole').to.be.instanceOf(TypeError);
+      expect(await slow.charged()).to.deep.equal([7n * CHARACTER_NANO]);
+    } finally {
+      await slow.close();
+    }
   });
 
   it('charges sound beyond the limit of the gateway', async () => {
