@@ -9,6 +9,9 @@ const PIECE_BYTES = 2 * 1024 ** 2;
 /** This many bytes of a string are read one by one. Then `indexOf` searches for its end. */
 const NEAR_BYTES = 32;
 
+/** So much of a text is encoded and counted before the whole. */
+const START_CHARACTERS = 512 * 1024;
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
@@ -28,7 +31,7 @@ export const SHALLOW_BYTES = 2_000;
  */
 export function parseJson(text: string): unknown {
   if (text.length > SHALLOW_BYTES && isStructure(text)) {
-    if ('over' in countValues(Buffer.from(text), ANSWER_VALUES)) return undefined;
+    if ('over' in countTextValues(text, ANSWER_VALUES)) return undefined;
   }
   return parseCounted(text);
 }
@@ -49,7 +52,7 @@ export class JsonTexts {
   /** Undefined if the text is not JSON, is nested too deep, or has more values than are left. */
   parse(text: string): unknown {
     if (isStructure(text)) {
-      const counted = countValues(Buffer.from(text), this.#left);
+      const counted = countTextValues(text, this.#left);
       this.#isOver ||= 'over' in counted;
       if ('over' in counted) return undefined;
       this.#left -= counted.values;
@@ -106,6 +109,13 @@ export function countValues(bytes: Buffer, max_values: number): ValueCount {
     }
   }
   return values > max_values ? { over: 'values' } : { values };
+}
+
+/** The same of a text. Most that are over a limit are so long before their end. */
+function countTextValues(text: string, max_values: number): ValueCount {
+  const start = text.length > START_CHARACTERS ? text.slice(0, START_CHARACTERS) : '';
+  const counted = countValues(Buffer.from(start), max_values);
+  return 'over' in counted ? counted : countValues(Buffer.from(text), max_values);
 }
 
 /** The index of a string's closing quote; the end of the bytes if the string does not end. */

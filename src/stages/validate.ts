@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EndpointEntry } from '../core/configuration.js';
 import type { Model } from '../core/model.js';
 import { isRecord } from '../lib/objects.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
+import { LARGE_BYTES } from '../lib/json-text.js';
 import { isMultipart, readMultipartBody, compileFormSchema } from '../http/read-multipart.js';
 import {
   readJsonBody,
@@ -72,6 +74,8 @@ export function validate(modalities: Modalities): Stage {
         normalize?.(body);
         try {
           checkBody(checks, body, repair);
+          // What follows takes as long as the check did, so other requests get a turn first.
+          if (memory.bytes > LARGE_BYTES) await nextTurn();
         } catch (error) {
           const model = modelOf(body, paramsOf(ctx), state, services);
           throw withMissingCapability(error, found, body, model);

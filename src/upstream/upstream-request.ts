@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Encoded, Provider, WireAnswer, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import type { LightAbortSignal } from '../lib/concurrency.js';
@@ -37,6 +38,8 @@ export async function requestOk(
   wire: WireRequest,
   signal: LightAbortSignal,
 ): Promise<WireAnswer> {
+  // Writing a large body took long, and sending it takes as long: other requests get a turn.
+  if ((wire.body?.length ?? 0) > LARGE_BYTES) await nextTurn();
   const answer = await network.send(provider, wire, signal);
   if (!isOk(answer.status)) throw await errorOf(answer, provider, wire.body);
   return answer;

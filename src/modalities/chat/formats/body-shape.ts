@@ -1,5 +1,5 @@
 import { headerSafe } from '../../../http/ignored-header.js';
-import { isRecord } from '../../../lib/objects.js';
+import { isRecord, memoizeByObject } from '../../../lib/objects.js';
 import { readShippedSchema } from '../../../lib/schemas.js';
 
 /** A part of the schema of a body: only the names of its fields are read. */
@@ -16,6 +16,15 @@ export interface Shape {
 export class BodyShape {
   readonly #name: string;
   #root: (Shape & { $defs?: Record<string, Shape> }) | undefined;
+
+  /** The entries or the fields of a part, with those that only some kinds of it have. */
+  readonly #fieldsOf = memoizeByObject((shape: Shape): Pick<Shape, 'items' | 'properties'> => {
+    const { items, properties, then } = this.part(shape);
+    return {
+      ...(items && { items }),
+      ...(properties && { properties: { ...then?.properties, ...properties } }),
+    };
+  });
 
   constructor(name: string) {
     this.#name = name;
@@ -36,18 +45,22 @@ export class BodyShape {
    * Names of nested fields that the schema does not know, each once. Top-level fields are not
    * named.
    */
-  unknownFields(value: unknown, at = this.root, path = ''): string[] {
-    const { items, properties: own, then } = this.part(at);
+  unknownFields(value: unknown): string[] {
+    const found = new Set<string>();
+    this.#noteUnknown(value, this.root, '', found);
+    return [...found];
+  }
+
+  #noteUnknown(value: unknown, at: Shape, path: string, found: Set<string>): void {
+    const { items, properties } = this.#fieldsOf(at);
     if (items && Array.isArray(value)) {
-      return [...new Set(value.flatMap((one) => this.unknownFields(one, items, `${path}[]`)))];
+      for (const one of value) this.#noteUnknown(one, items, `${path}[]`, found);
+    } else if (isRecord(value) && properties) {
+      for (const [name, inner] of Object.entries(value)) {
+        const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
+        if (field) this.#noteUnknown(inner, field, path === '' ? name : `${path}.${name}`, found);
+        else if (path !== '' && inner !== null) found.add(`${path}.${headerSafe(name)}`);
+      }
     }
-    if (!isRecord(value) || !own) return [];
-    const properties = { ...then?.properties, ...own };
-    return Object.entries(value).flatMap(([name, inner_value]) => {
-      const inner = path === '' ? name : `${path}.${headerSafe(name)}`;
-      const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      if (field) return this.unknownFields(inner_value, field, inner);
-      return path === '' || inner_value === null ? [] : [inner];
-    });
   }
 }

@@ -5,8 +5,9 @@ export const CONTENT_SHAPE = new BodyShape('generate-content');
 
 /** The field of a name, which clients may also write in snake_case. */
 function fieldOf(properties: Record<string, Shape>, name: string): string | undefined {
+  if (Object.hasOwn(properties, name)) return name;
   const camel = name.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
-  return [name, camel].find((one) => Object.hasOwn(properties, one));
+  return Object.hasOwn(properties, camel) ? camel : undefined;
 }
 
 /**

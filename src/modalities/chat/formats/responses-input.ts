@@ -247,7 +247,7 @@ export class Conversation {
     const open = this.#assistant();
     const called = { name: flatName(name, namespace), arguments: args };
     const call: ToolCallPart = { id: call_id ?? '', type: 'function', function: called };
-    open.tool_calls = [...(open.tool_calls ?? []), call];
+    (open.tool_calls ??= []).push(call);
   }
 
   #reason({ encrypted_content, content, summary }: ResponsesItem): void {
