@@ -38,7 +38,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const folder of ['src', 'providers']) rmSync(OUT + folder, { recursive: true, force: true });
   await build({
     ...BUNDLE,
-    entryPoints: ['src/cli/main.ts', ...adapters()],
+    entryPoints: ['src/cli/main.ts', 'src/lib/media-process.ts', ...adapters()],
     outbase: ROOT,
     outdir: OUT,
     splitting: true,

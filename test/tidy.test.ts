@@ -327,7 +327,6 @@ const PARSERS: Exceptions = {
 const DECOMPRESSORS: Exceptions = {
   'src/http/unpack-body.ts': 'streams, and its reader has a limit',
   'src/upstream/upstream-call.ts': 'streams, and its reader has a limit',
-  'src/lib/pdf-pages.ts': 'has a limit of bytes',
 };
 
 /** Loops that read bytes or text one by one. */
@@ -337,13 +336,7 @@ const SCANNERS: Exceptions = {
   'src/lib/text-search.ts': 'yields between pieces',
   'src/lib/word-list.ts': 'called with pieces by text-search.ts',
   'src/lib/personal-data.ts': 'called with pieces by text-search.ts',
-  'src/lib/audio-length.ts': 'counts its steps',
-  'src/lib/audio-packets.ts': 'counts its steps',
-  'src/lib/flac-frames.ts': 'counts its steps',
-  'src/lib/mp4-samples.ts': 'counts its steps',
-  'src/lib/ogg-packets.ts': 'counts its steps',
-  'src/lib/webm-blocks.ts': 'counts its steps',
-  'src/lib/pdf-pages.ts': 'has a limit of bytes',
+  'src/lib/audio-length.ts': 'reads a head of 64 kB',
   'src/billing/tokens.ts': 'counts a stretch in each turn of the event loop',
   'providers/openai/answer.ts': 'looks back by the length of a tag',
   'src/telemetry/access-log.ts': 'shortens a name of 200 characters at most',

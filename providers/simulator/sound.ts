@@ -1,5 +1,5 @@
 import type { WireAnswer, WireRequest } from '../../src/core/provider.js';
-import { secondsOf } from '../../src/lib/audio-length.js';
+import { secondsOfWav } from '../../src/lib/audio-length.js';
 import { hash } from './fake-text.js';
 import { document, reject, respond, textIn, type Fields } from './wire.js';
 
@@ -99,7 +99,7 @@ export async function answerTranscription(
   const file = form.get('file');
   if (!(file instanceof Blob)) return reject('file', 'A file is needed.');
   const audio = Buffer.from(await file.arrayBuffer());
-  const seconds = secondsOf(audio) ?? audio.length / BYTES_PER_SECOND;
+  const seconds = secondsOfWav(audio) ?? audio.length / BYTES_PER_SECOND;
   const usage = { type: 'duration', seconds: Math.ceil(seconds) };
   if (form.get('response_format') !== 'verbose_json') {
     return document({ text: HEARD, usage }, isCut);

@@ -54,6 +54,7 @@ const LINGER = { default: 2_000, min: 0, max: 60_000 };
 const IDLE = { default: 30_000, min: 100, max: 10 * 60_000 };
 const STALL = { default: 10_000, min: 100, max: 5 * 60_000 };
 const FETCH = { default: 15_000, min: 100, max: 5 * 60_000 };
+const MEDIA = { default: 5_000, min: 100, max: 60_000 };
 const CLIENT = { default: 60_000, min: 100 };
 const IMAGE = { default: HOUR_MS, min: 1_000, max: 720 * HOUR_MS };
 const KEEP = { default: 30 * 24 * HOUR_MS, min: HOUR_MS, max: 3_650 * 24 * HOUR_MS };
@@ -187,7 +188,8 @@ type SizeLimit =
   | 'journal_bytes'
   | 'image_bytes'
   | 'images_total'
-  | 'fetch_bytes';
+  | 'fetch_bytes'
+  | 'media_memory';
 
 function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configuration['limits'] {
   const size = (key: SizeLimit, default_bytes: number, min = 1024) =>
@@ -230,6 +232,8 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
     fetch_ms: readDuration(source, '/limits/fetch', limits.fetch, FETCH),
     fetch_bytes: size('fetch_bytes', 20 * MB),
     fetch_urls: limits.fetch_urls ?? 20,
+    media_ms: readDuration(source, '/limits/media', limits.media, MEDIA),
+    media_memory_bytes: size('media_memory', 256 * MB, 128 * MB),
     failed_keys: limits.failed_keys ?? 300,
     sign_ins: limits.sign_ins ?? 30,
   };

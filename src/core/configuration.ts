@@ -122,6 +122,9 @@ export interface Configuration {
     fetch_ms: number;
     fetch_bytes: number;
     fetch_urls: number;
+    /** How long the media of a request are read, and the memory of a process that reads them. */
+    media_ms: number;
+    media_memory_bytes: number;
     /** The maximum of active keys that an account may make for itself. */
     keys: number;
     /** The maximum of failed keys, and of sign-ins, from one address in a minute. */

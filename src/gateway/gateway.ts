@@ -19,6 +19,7 @@ import { MemoryBudget } from '../http/memory-budget.js';
 import { refuseMalformed } from '../http/malformed-request.js';
 import { textReader } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
+import { MediaReader } from '../lib/media-reader.js';
 import { createRateLimiters } from '../lib/rate-limiter.js';
 import { Journal } from '../store/journal/journal.js';
 import { openStore } from '../store/open.js';
@@ -88,6 +89,7 @@ export class Gateway {
   readonly #polls: Services['polls'] = new Map();
   readonly #rate_limiters: Services['rate_limiters'];
   readonly #memory = new MemoryBudget();
+  readonly #media = new MediaReader();
   readonly #access_log: AccessLog;
   readonly #records: RecordQueue;
   readonly #sinks: readonly RecordSink[];
@@ -264,6 +266,7 @@ export class Gateway {
   /** Never rejects. */
   async #close(): Promise<true> {
     try {
+      this.#media.close();
       this.#poll_client.close();
       await this.network.close();
       await this.#settler.close();
@@ -301,6 +304,7 @@ export class Gateway {
       rate_limiters: this.#rate_limiters,
       settler: this.#settler,
       memory: this.#memory,
+      media: this.#media,
       access_log: this.#access_log,
       records: this.#records,
       sinks: this.#sinks,

@@ -16,6 +16,8 @@ const LIMITS: readonly [name: string, key: keyof Limits, shown: (value: number) 
   ['fetch', 'fetch_ms', formatDuration],
   ['fetch_bytes', 'fetch_bytes', formatSize],
   ['fetch_urls', 'fetch_urls', String],
+  ['media', 'media_ms', formatDuration],
+  ['media_memory', 'media_memory_bytes', formatSize],
 ];
 
 /** `upstream` names the upstreams to clients, so an operator must see that it was turned on. */

@@ -17,12 +17,29 @@ const MARKS: readonly { kind: AudioType; mark: RegExp }[] = [
   { kind: { type: 'audio/mp4', extension: 'm4a' }, mark: /^[^]{4}ftyp/u },
 ];
 const MARK_BYTES = 12;
+/** Within so many bytes Ogg names its codec. */
+const FLAC_HEAD_BYTES = 48;
 
 /** The audio format of a file by its first bytes; undefined for any other file. */
 export function sniffAudio(bytes: Buffer): AudioType | undefined {
   const head = bytes.toString('latin1', 0, MARK_BYTES);
   const found = MARKS.find(({ mark }) => mark.test(head));
-  return found?.kind ?? (frameAt(bytes, 0) ? MP3 : undefined);
+  return found?.kind ?? (isMpegFrame(bytes) ? MP3 : undefined);
+}
+
+/**
+ * The most seconds that a byte of sound can play: one of FLAC in silence, at the rate of a
+ * telephone, and of any other codec as the longest packet of Opus.
+ */
+const FLAC_MARK = /fLaC|\u007fFLAC/u;
+const SECONDS_OF_FLAC = 1;
+const SECONDS_OF_OTHERS = 0.12;
+const DAY_SECONDS = 86_400;
+
+/** The longest that sound of so many bytes can play, a day at most, by the first of its bytes. */
+export function mostSeconds(head: Buffer, file_bytes: number): number {
+  const isFlac = FLAC_MARK.test(head.toString('latin1', 0, FLAC_HEAD_BYTES));
+  return Math.min(DAY_SECONDS, file_bytes * (isFlac ? SECONDS_OF_FLAC : SECONDS_OF_OTHERS));
 }
 
 const ALIASES: Readonly<Record<string, string>> = {
@@ -45,14 +62,17 @@ export function audioTyped(type: string): AudioType | undefined {
   return MARKS.find(({ kind }) => kind.type === type)?.kind;
 }
 
+/** What may stand before the sound of a WAV file, as recorders write it. */
+export const WAV_HEAD_BYTES = 64 * 1024;
+
 /**
- * The duration of an MP3 file or an uncompressed WAV file in seconds, computed from its headers.
- * Undefined for other formats, and for headers that make no sense.
+ * The duration of an uncompressed WAV file in seconds, by its first bytes and its length. Undefined
+ * for other formats, and for headers that make no sense.
  */
-export function secondsOf(bytes: Buffer): number | undefined {
-  const kind = sniffAudio(bytes);
-  if (kind !== WAV && kind !== MP3) return undefined;
-  const seconds = kind === WAV ? secondsOfWav(bytes) : secondsOfMp3(bytes);
+export function secondsOfWav(file: Buffer, file_bytes = file.length): number | undefined {
+  const bytes = file.subarray(0, WAV_HEAD_BYTES);
+  if (sniffAudio(bytes) !== WAV) return undefined;
+  const seconds = wavSeconds(bytes, file_bytes);
   return seconds > 0 && Number.isFinite(seconds) ? seconds : undefined;
 }
 
@@ -76,14 +96,14 @@ const MAX_SAMPLE_BYTES = 8;
  * could read in two ways does not count: a second format, or a chunk of odd length, after which
  * some programs skip a byte and others do not.
  */
-function secondsOfWav(bytes: Buffer): number {
+function wavSeconds(bytes: Buffer, file_bytes: number): number {
   let second_bytes: number | undefined;
   let at = 12;
   for (let chunks = 0; at + CHUNK_HEAD <= bytes.length && chunks < MAX_CHUNKS; chunks += 1) {
     const name = bytes.toString('latin1', at, at + 4);
     const length = bytes.readUInt32LE(at + 4);
     const start = at + CHUNK_HEAD;
-    if (name === 'data') return soundBytes(bytes, start, length) / (second_bytes ?? NaN);
+    if (name === 'data') return soundBytes(start, length, file_bytes) / (second_bytes ?? NaN);
     if (length % 2 === 1) return NaN;
     if (name === 'fmt ') {
       if (second_bytes !== undefined) return NaN;
@@ -95,10 +115,10 @@ function secondsOfWav(bytes: Buffer): number {
 }
 
 /** The bytes of sound. A file that was written as a stream claims the maximum length. */
-function soundBytes(bytes: Buffer, start: number, length: number): number {
-  const sound = Math.min(length, bytes.length - start);
+function soundBytes(start: number, length: number, file_bytes: number): number {
+  const sound = Math.min(length, file_bytes - start);
   // With much beside the sound, all counts: another program may play it.
-  return sound === 0 || bytes.length - sound <= BESIDE_BYTES ? sound : bytes.length;
+  return sound === 0 || file_bytes - sound <= BESIDE_BYTES ? sound : file_bytes;
 }
 
 /** The bytes of a second of sound; NaN if the format is compressed, or contradicts itself. */
@@ -124,61 +144,12 @@ function sampleCode(bytes: Buffer, at: number): number {
   return bytes.readUInt16LE(at + EXTENDED_CODE_AT);
 }
 
-/** Kilobits per second by the index in a frame header, for layers I to III. */
-const KILOBITS_1 = [
-  [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
-  [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
-  [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
-];
-const KILOBITS_2 = [
-  [32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
-  [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-  [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-];
-const RATES = [44_100, 48_000, 32_000];
-const TAG_BYTES = 10;
-const HAS_FOOTER = 0x10;
-
-function secondsOfMp3(bytes: Buffer): number {
-  let at = bytes.toString('latin1', 0, 3) === 'ID3' ? tagEnd(bytes) : 0;
-  let seconds = 0;
-  for (let frame = frameAt(bytes, at); frame; frame = frameAt(bytes, at)) {
-    seconds += frame.seconds;
-    at += frame.bytes;
-  }
-  return bytes.length - at <= BESIDE_BYTES ? seconds : NaN;
-}
-
-/**
- * The end of an ID3 tag. Its length has seven bits in each of four bytes. NaN if it breaks that
- * rule: programs then look for sound within it.
- */
-function tagEnd(bytes: Buffer): number {
-  const head = [...bytes.subarray(0, TAG_BYTES)];
-  const digits = head.slice(6);
-  const [, , , version, revision, flags = 0] = head;
-  const isTag = digits.length === 4 && digits.every((digit) => digit < 0x80);
-  if (!isTag || version === 0xff || revision === 0xff) return NaN;
-  const footer_bytes = flags & HAS_FOOTER ? TAG_BYTES : 0;
-  return TAG_BYTES + digits.reduce((sum, digit) => sum * 128 + digit, 0) + footer_bytes;
-}
-
-/** The size and the duration of the frame at an offset; undefined if no frame begins there. */
-function frameAt(bytes: Buffer, at: number): { bytes: number; seconds: number } | undefined {
-  if (!(at + 4 <= bytes.length)) return undefined;
-  const head = bytes.readUInt32BE(at);
-  const version = (head >>> 19) & 3;
-  const layer = 3 - ((head >>> 17) & 3);
-  if (head >>> 21 !== 0x7ff || version === 1 || layer === 3) return undefined;
-  const isFirst = version === 3;
-  const table = isFirst ? KILOBITS_1 : KILOBITS_2;
-  const kilobits = table[layer]?.[((head >>> 12) & 15) - 1];
-  const base = RATES[(head >>> 10) & 3];
-  if (kilobits === undefined || base === undefined) return undefined;
-  const rate = base / (isFirst ? 1 : version === 2 ? 2 : 4);
-  const samples = layer === 0 ? 384 : layer === 2 && !isFirst ? 576 : 1_152;
-  const padding = (head >>> 9) & 1;
-  const whole = Math.floor((samples / 8) * ((kilobits * 1_000) / rate));
-  const slot = layer === 0 ? 4 : 1;
-  return { bytes: Math.floor(whole / slot) * slot + padding * slot, seconds: samples / rate };
+/** Whether MPEG audio begins with these four bytes: none of their codes is a reserved one. */
+function isMpegFrame(head: Buffer): boolean {
+  if (head.length < 4) return false;
+  const bits = head.readUInt32BE(0);
+  const [version, layer] = [(bits >>> 19) & 3, (bits >>> 17) & 3];
+  const [kilobits, rate] = [(bits >>> 12) & 15, (bits >>> 10) & 3];
+  const isKnown = version !== 1 && layer !== 0 && rate !== 3;
+  return bits >>> 21 === 0x7ff && isKnown && kilobits !== 0 && kilobits !== 15;
 }

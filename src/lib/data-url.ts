@@ -15,12 +15,12 @@ export function bytesOfBase64(text: string): Buffer {
   return Buffer.from(base64Of(text), 'base64');
 }
 
-/** As many characters of base64 as hold the signature of every type that is told by its bytes. */
-const HEAD_CHARACTERS = 64;
+/** As many bytes as hold the signature of every type that is told by its bytes. */
+const HEAD_BYTES = 48;
 
 /** The first bytes of a file in base64, for its signature. */
-export function headOf(base64: string): Buffer {
-  return Buffer.from(base64.slice(0, HEAD_CHARACTERS), 'base64');
+export function headOf(base64: string, bytes = HEAD_BYTES): Buffer {
+  return Buffer.from(base64.slice(0, Math.ceil((bytes * 4) / 3)), 'base64');
 }
 
 /** The media type of a data: URL without its parameters; empty if the URL has none. */

@@ -3,6 +3,7 @@ import type { Settler } from '../billing/hold.js';
 import type { Configuration } from '../core/configuration.js';
 import type { UpstreamError } from '../core/upstream-error.js';
 import type { InFlightRequest, InFlightSet } from '../lib/concurrency.js';
+import type { MediaReader } from '../lib/media-reader.js';
 import type { RateLimiters } from '../lib/rate-limiter.js';
 import type { MemoryBudget } from '../http/memory-budget.js';
 import type { Store } from '../store/store-types.js';
@@ -45,6 +46,8 @@ export interface Services {
   rate_limiters: RateLimiters;
   /** Counts the memory of all bodies and answers. */
   memory: MemoryBudget;
+  /** Reads media of clients, such as the pages of a PDF. */
+  media: MediaReader;
   /** The requests in flight, each of which can be stopped. */
   inflight: InFlightSet<InFlightRequest>;
   /** The polls in flight, by task: concurrent requests share one poll. */

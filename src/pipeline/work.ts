@@ -3,6 +3,7 @@ import type { Hold } from '../billing/hold.js';
 import type { GatewayError } from '../core/errors.js';
 import type { Caller, Upstream } from '../core/model.js';
 import type { ClientConnection } from '../http/client-connection.js';
+import type { MediaFile, MediaSizes } from '../lib/media-reader.js';
 import type { Task } from '../store/tasks/task-types.js';
 import type { RequestNotes } from './request-record.js';
 import type { Services } from './services.js';
@@ -55,6 +56,9 @@ export interface Fit {
   value: number;
 }
 
+/** Reads media of a request within its limits of time and memory. */
+export type ReadMedia = (files: readonly MediaFile[]) => Promise<MediaSizes>;
+
 /** A request fitted to its model. Its types stay inside its modality. */
 export interface Work {
   /** The upstreams that can do it; `route` puts them in the order in which they are tried. */
@@ -79,6 +83,11 @@ export interface Work {
    * failure. Returns a function that ends it with an error.
    */
   openStream?(context: SendContext): (error: GatewayError) => void;
+  /**
+   * Reads how many pages and seconds the media of the request have, if it has any, before its max
+   * cost is computed. Rejects with a `GatewayError` if no upstream takes the media.
+   */
+  readonly measure?: ((read: ReadMedia) => Promise<void>) | undefined;
   /** The max cost in nano-dollars, at the most expensive of its upstreams. */
   maxCost(): bigint;
   /** Calls one upstream, once. Throws `UpstreamError` if the upstream fails. */

@@ -383,6 +383,16 @@ export interface LimitsBlock {
   /** The most URLs that are fetched for one chat request; 0 fetches none. Default: 20. */
   fetch_urls?: number;
   /**
+   * How long the PDFs and recordings of one request are read for their pages and seconds, all
+   * together. What is not read by then is held for by its bytes. Default: 5s.
+   */
+  media?: string;
+  /**
+   * The memory of a process that reads them; the gateway has at most two of these, and none while
+   * no media comes. A file that takes more is held for by its bytes. Default: 256mb.
+   */
+  media_memory?: string;
+  /**
    * The output tokens for a client that names no limit, of models that have no `default_max_tokens`
    * of their own. It bounds what is held. Without it, the `max_tokens` of the model, else 4096
    * where tokens cost.

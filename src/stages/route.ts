@@ -1,7 +1,9 @@
 import type { Caller, Capability, Model, Upstream } from '../core/model.js';
 import { isRecord } from '../lib/objects.js';
 import { GatewayError, modelNotAllowed, modelNotFound, OptionError } from '../core/errors.js';
-import { paramsOf, formatOption, fact, type Stage } from '../pipeline/stage.js';
+import { paramsOf, formatOption, fact, type Stage, type State } from '../pipeline/stage.js';
+import type { Services } from '../pipeline/services.js';
+import type { ReadMedia } from '../pipeline/work.js';
 import { ignoredHeader } from '../http/ignored-header.js';
 import type { FindTask, Modalities, Modality, RequestFormat } from '../pipeline/modality.js';
 import { withMissingCapability } from '../pipeline/missing-capability.js';
@@ -54,10 +56,17 @@ export function route(modalities: Modalities): Stage {
         if (work.adjusted?.length) ctx.set('tollgate-adjusted', work.adjusted.join(', '));
         work.upstreams = orderByWeight(work.upstreams, services.random);
         state.work = work;
-        return next();
+        const { measure } = work;
+        return measure ? measure(mediaReader(state, services)).then(next) : next();
       };
     },
   };
+}
+
+function mediaReader(state: State, { media, configuration }: Services): ReadMedia {
+  const { account_id } = fact(state, 'caller');
+  const { media_ms: limit_ms, media_memory_bytes: max_bytes } = configuration.limits;
+  return (files) => media.read(files, { account_id, limit_ms, max_bytes });
 }
 
 function modalityOf(modalities: Modalities, option: unknown): Modality {

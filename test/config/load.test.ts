@@ -71,6 +71,8 @@ describe('load of a valid configuration', () => {
       fetch_ms: 15_000,
       fetch_bytes: 20_971_520,
       fetch_urls: 20,
+      media_ms: 5_000,
+      media_memory_bytes: 268_435_456,
       failed_keys: 300,
       sign_ins: 30,
     });
@@ -122,6 +124,8 @@ describe('load of a valid configuration', () => {
       fetch_ms: 3_000,
       fetch_bytes: 5_242_880,
       fetch_urls: 0,
+      media_ms: 2_000,
+      media_memory_bytes: 201_326_592,
       failed_keys: 100,
       sign_ins: 10,
     });

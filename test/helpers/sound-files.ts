@@ -135,23 +135,36 @@ const words = (...numbers: readonly number[]): Buffer => {
   return bytes;
 };
 
-/** An m4a file of AAC at 8 kHz, whose header says that it has one packet of a second's length. */
-export function mp4Aac(packets: number): Buffer {
+/** Where the sound of an m4a file begins, whose head has always the same length. */
+const MP4_SOUND_AT = 408;
+
+/**
+ * An m4a file of AAC at 8 kHz, whose header says that a packet plays for no time at all, and that
+ * there are `timed` of them.
+ */
+export function mp4Aac(packets: number, timed = packets): Buffer {
   const config = Buffer.from([5, 2, 0x15, 0x88]);
-  const decoder = Buffer.concat([Buffer.from([4, 17]), Buffer.alloc(13), config]);
+  const decoder = Buffer.concat([Buffer.from([4, 17, 0x40, 0x15]), Buffer.alloc(11), config]);
   const stream = Buffer.concat([Buffer.from([3, decoder.length + 3, 0, 1, 0]), decoder]);
   const entry = Buffer.alloc(28);
   entry.writeUInt16BE(48_000, 24);
   const stbl = box(
     'stbl',
     box('stsd', words(0, 1), box('mp4a', entry, box('esds', words(0), stream))),
-    box('stts', words(0, 1, 1, 1)),
+    box('stts', words(0, 1, timed, 0)),
     box('stsz', words(0, 4, packets)),
+    box('stsc', words(0, 1, 1, packets, 1)),
+    box('stco', words(0, 1, MP4_SOUND_AT)),
   );
-  const mdia = box('mdia', box('hdlr', words(0, 0), Buffer.from('soun')), box('minf', stbl));
-  const trak = box('trak', box('tkhd', words(0, 0, 0, 1)), mdia);
+  const mdia = box(
+    'mdia',
+    box('mdhd', words(0, 0, 0, 8_000, 1, 0)),
+    box('hdlr', words(0, 0), Buffer.from('soun'), Buffer.alloc(16)),
+    box('minf', stbl),
+  );
+  const trak = box('trak', box('tkhd', words(0, 0, 0, 1), Buffer.alloc(72)), mdia);
   return Buffer.concat([
-    box('ftyp', Buffer.from('M4A ')),
+    box('ftyp', Buffer.from('M4A '), words(0)),
     box('moov', trak),
     box('mdat', Buffer.alloc(4 * packets)),
   ]);

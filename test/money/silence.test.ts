@@ -33,7 +33,7 @@ function json(body: object): Step {
 
 /** Files of some kilobytes that play for more than two minutes: no header says so. */
 const FILES: [string, Buffer][] = [
-  ['flac', silentFlac(16)],
+  ['flac', silentFlac(17)],
   ['ogg', oggOpus(2_100)],
   ['webm', webmOpus(2_100)],
   ['m4a', mp4Aac(1_000)],

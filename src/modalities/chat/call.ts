@@ -1,6 +1,7 @@
 import type { ChatCall, ChatDelta, ChatReply } from './codec.js';
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Upstream } from '../../core/model.js';
+import type { MediaFile } from '../../lib/media-reader.js';
 import type { ClientNames } from './client-names.js';
 import type { UsageReport } from './usage-report.js';
 
@@ -16,6 +17,12 @@ export interface PromptSize {
   audio_bytes: number;
   /** The seconds of audio whose headers or packets tell them. */
   audio_seconds: number;
+  /**
+   * The further pages and seconds that media may have which could not be read: the most that its
+   * bytes allow. They are held, but no estimate is made of them.
+   */
+  unread_pages: number;
+  unread_seconds: number;
 }
 
 /** A tool as the client knows it. */
@@ -33,6 +40,8 @@ export type ClientTools = ReadonlyMap<string, ClientTool>;
 export interface ChatWork {
   call: ChatCall;
   size: PromptSize;
+  /** The media whose pages and seconds are not in `size` yet. */
+  media: readonly MediaFile[];
   /** Set if the state of reasoning is passed on, but the client did not ask for its text. */
   hides_thoughts?: boolean;
   /** Set if the answer is an object with one value, and the client asked for the value alone. */

@@ -7,6 +7,7 @@ import type { Model, Upstream } from '../../core/model.js';
 import type { LightAbortSignal } from '../../lib/concurrency.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { operationReader, type OperationWith } from '../../pipeline/operation.js';
+import { refuseUnsupported } from '../../pipeline/unsupported.js';
 import type { Fit, PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { Network } from '../../upstream/network-types.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
@@ -38,6 +39,7 @@ import {
   chatMaxCost,
   promptTokens,
   refuseTooLong,
+  withMedia,
   type Terms,
 } from './price.js';
 import { UsageReport, type ChoiceText } from './usage-report.js';
@@ -88,6 +90,16 @@ class PlannedChat implements Work, Countable {
   /** Answers that are streams are not stored. */
   get repeatable(): boolean {
     return !this.work.call.stream;
+  }
+
+  get measure(): Work['measure'] {
+    if (this.work.media.length === 0) return undefined;
+    return async (read) => {
+      refuseUnsupported(this.upstreams, (upstream) => fieldsLeftOut(this.work.call, upstream));
+      const { media, size } = this.work;
+      const measured = withMedia(size, media, await read(media));
+      this.work = { ...this.work, size: measured, media: [] };
+    };
   }
 
   maxCost(): bigint {

@@ -13,9 +13,12 @@ import {
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
-import type { ChatWork, ChatAnswer } from './call.js';
+import type { ChatWork, ChatAnswer, PromptSize } from './call.js';
 import { isChatCodec, type ChatCall, type ChatChoice, type ToolCall } from './codec.js';
-import { readFileSize } from './file-size.js';
+import { mostSeconds } from '../../lib/audio-length.js';
+import { headOf } from '../../lib/data-url.js';
+import { readFileSize, UNKNOWN_PAGES } from './file-size.js';
+import type { MediaFile, MediaSizes } from '../../lib/media-reader.js';
 import type { ChatMessage, ContentPart } from '../../schema-types/chat-completion.js';
 import { countTokens } from '../../billing/tokens.js';
 import { plainId } from '../../lib/tool-id.js';
@@ -45,15 +48,18 @@ const DEFAULT_IMAGE_TOKENS = 4_096;
 export function maxTokens(work: ChatWork, model: Model, provider: Provider): TokenUsage {
   const { size, call } = work;
   const reads = promptReads(call, provider);
-  const audio_input_tokens = reads * audioTokens(work);
+  const most = { ...size, pages: size.pages + size.unread_pages };
+  most.audio_seconds += size.unread_seconds;
+  const audio_tokens = audioTokens(most, model);
+  const audio_input_tokens = reads * audio_tokens;
   return {
     prompt_tokens:
       reads *
       (TEMPLATE_TOKENS +
         MESSAGE_TOKENS * size.messages +
         size.text_bytes +
-        imageTokens(work, model, provider) +
-        audioTokens(work) +
+        imageTokens(most, model, provider) +
+        audio_tokens +
         hiddenTokens(work, provider)),
     completion_tokens: (call.max_tokens ?? 0) * call.n,
     ...(audio_input_tokens > 0 && { audio_input_tokens }),
@@ -61,7 +67,7 @@ export function maxTokens(work: ChatWork, model: Model, provider: Provider): Tok
 }
 
 /** The tokens of images and pages of files, for the max cost and for estimates. */
-function imageTokens({ size }: ChatWork, { limits }: Model, provider: Provider): number {
+function imageTokens(size: PromptSize, { limits }: Model, provider: Provider): number {
   const image_tokens = limits.image_tokens ?? provider.image_tokens ?? DEFAULT_IMAGE_TOKENS;
   // An upstream reads at most as much of a file as its context holds.
   const page_tokens = size.pages * (PAGE_TEXT_TOKENS + image_tokens);
@@ -69,9 +75,34 @@ function imageTokens({ size }: ChatWork, { limits }: Model, provider: Provider):
 }
 
 /** The tokens of audio, for the max cost and for estimates. */
-function audioTokens({ size }: ChatWork): number {
+function audioTokens(size: PromptSize, { limits }: Model): number {
   const by_seconds = size.audio_seconds * AUDIO_TOKENS_PER_SECOND;
-  return Math.ceil(Math.max(by_seconds, size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN));
+  const tokens = Math.ceil(Math.max(by_seconds, size.audio_bytes / AUDIO_CHARACTERS_PER_TOKEN));
+  return Math.min(tokens, limits.context ?? Infinity);
+}
+
+/** No provider reads more pages. */
+const MAX_PAGES = 1_000;
+
+/** The size of a prompt with the pages and seconds of its media, as far as they could be read. */
+export function withMedia(
+  size: PromptSize,
+  media: readonly MediaFile[],
+  sizes: MediaSizes,
+): PromptSize {
+  const sum = { ...size };
+  for (const [at, { kind, data }] of media.entries()) {
+    const read = sizes[at];
+    if (kind === 'pdf') {
+      sum.pages += read ?? UNKNOWN_PAGES;
+      if (read === undefined) sum.unread_pages += MAX_PAGES - UNKNOWN_PAGES;
+    } else if (read === undefined) {
+      const base64 = String(data);
+      const most = mostSeconds(headOf(base64), Buffer.byteLength(base64, 'base64'));
+      sum.unread_seconds += most;
+    } else sum.audio_seconds += read;
+  }
+  return sum;
 }
 
 /**
@@ -218,7 +249,7 @@ async function estimatedPrompt(terms: Terms): Promise<Omit<TokenUsage, 'completi
   const { work, model, upstream } = terms;
   const max = maxTokens(work, model, upstream.provider).prompt_tokens;
   const reads = promptReads(work.call, upstream.provider);
-  const audio_input_tokens = audioTokens(work);
+  const audio_input_tokens = audioTokens(work.size, model);
   return {
     prompt_tokens: Math.min(max / reads, await promptTokens(terms)),
     ...(audio_input_tokens > 0 && { audio_input_tokens }),
@@ -270,7 +301,7 @@ export async function promptTokens({
   }
   const text = await countTokens(texts.join('\n'));
   const around = TOKENS_PER_MESSAGE * work.size.messages;
-  const media = imageTokens(work, model, upstream.provider) + audioTokens(work);
+  const media = imageTokens(work.size, model, upstream.provider) + audioTokens(work.size, model);
   return text + around + media;
 }
 
@@ -293,8 +324,8 @@ function textsOfPart(part: ContentPart): string[] {
   if (part.type !== 'file') return [];
   const { filename = '', file_data } = part.file;
   // The pages of other files are counted already.
-  const size = readFileSize(file_data, { bytes: 0 });
-  return 'text' in size ? [filename, size.text.toString()] : [filename];
+  const size = readFileSize(file_data);
+  return 'text' in size ? [filename, Buffer.from(size.text, 'base64').toString()] : [filename];
 }
 
 /** Charges a whole answer. */

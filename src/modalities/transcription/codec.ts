@@ -14,8 +14,10 @@ export interface TranscriptionCall {
   kind: AudioType;
   /** Its length, if its header has it. */
   seconds: number | undefined;
-  /** Without that, the seconds of its packets: its true length at least, if they were counted. */
+  /** Without that, the seconds of its packets. */
   played_seconds?: number | undefined;
+  /** Set if neither could be read. */
+  is_unread?: true;
   /** The format for the client. The upstream may get another one. */
   format: TranscriptFormat;
   /** The timestamps of a `verbose_json`. */

@@ -1,11 +1,17 @@
 import { isByTokens } from '../../billing/price-shape.js';
 import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
+import { sniffAudio } from '../../lib/audio-length.js';
 import { spendingOperation } from '../../pipeline/operation.js';
+import { refuseUnsupported } from '../../pipeline/unsupported.js';
 import type { Modality } from '../../pipeline/modality.js';
 import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
 import type { TranscriptionCall } from './codec.js';
-import { transcription as openAiFormat, translation } from './formats/transcription.js';
+import {
+  refuseLongAudio,
+  transcription as openAiFormat,
+  translation,
+} from './formats/transcription.js';
 import { checkTranscriptionModel } from './model-check.js';
 import { readTranscription } from './manifest.js';
 import {
@@ -15,7 +21,7 @@ import {
   transcriptionMaxCost,
   type TranscriptionTerms,
 } from './price.js';
-import { sendTranscription } from './send.js';
+import { encodeTranscription, sendTranscription } from './send.js';
 import { TEXT_TYPES, transcriptBody, transcriptText } from './write.js';
 
 const FORMATS = [openAiFormat, translation];
@@ -25,7 +31,7 @@ class PlannedTranscription implements Work {
   upstreams: readonly Upstream[];
 
   constructor(
-    private readonly call: TranscriptionCall,
+    private call: TranscriptionCall,
     readonly ignored: readonly string[],
     private readonly model: Model,
   ) {
@@ -35,6 +41,23 @@ class PlannedTranscription implements Work {
   /** Only JSON is stored for a repetition. */
   get repeatable(): boolean {
     return TEXT_TYPES[this.call.format] === undefined;
+  }
+
+  get measure(): Work['measure'] {
+    const { call, model } = this;
+    const { audio: data, kind, seconds } = call;
+    if (seconds !== undefined || !sniffAudio(data)) return undefined;
+    return async (read) => {
+      refuseUnsupported(this.upstreams, (upstream) => encodeTranscription(call, upstream));
+      const [played_seconds] = await read([{ kind: 'sound', data }]);
+      // A frame of MP3 has a length of its own, and all of the file is frames.
+      const isExact = kind.extension === 'mp3';
+      if (isExact) refuseLongAudio(played_seconds, model);
+      if (played_seconds === 0) return;
+      if (played_seconds === undefined) this.call = { ...call, is_unread: true };
+      else if (isExact) this.call = { ...call, seconds: played_seconds };
+      else this.call = { ...call, played_seconds };
+    };
   }
 
   maxCost(): bigint {

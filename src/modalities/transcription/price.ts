@@ -1,3 +1,4 @@
+import { mostSeconds } from '../../lib/audio-length.js';
 import { divideUp, maxNano } from '../../lib/money.js';
 import {
   isPlausible,
@@ -80,14 +81,15 @@ export function transcriptionMaxCost(
 
 /**
  * The longest the audio can be: by its header, else by its packets, and by its bytes at the lowest
- * bit rate of speech.
+ * bit rate of speech, or of silence where the packets could not be read.
  */
 function maxSeconds(
-  { seconds, played_seconds = 0, audio }: TranscriptionCall,
+  { seconds, played_seconds = 0, is_unread, audio }: TranscriptionCall,
   limit = MAX_SECONDS,
 ): number {
-  const longest = Math.max(played_seconds, audio.length / MIN_BYTES_PER_SECOND);
-  return Math.max(1, seconds ?? Math.min(limit, longest));
+  const by_bytes = audio.length / MIN_BYTES_PER_SECOND;
+  const longest = is_unread ? mostSeconds(audio, audio.length) : Math.max(played_seconds, by_bytes);
+  return Math.max(1, seconds ?? Math.min(limit, MAX_SECONDS, longest));
 }
 
 /**

@@ -1,18 +1,19 @@
 import { expect } from 'chai';
-import { UNKNOWN_PAGES } from '../../../src/lib/pdf-pages.js';
-import { readFileSize } from '../../../src/modalities/chat/file-size.js';
+import { readFileSize, UNKNOWN_PAGES } from '../../../src/modalities/chat/file-size.js';
 
 const PDF = '%PDF-1.7\n<< /Type /Page >>\n';
 const url = (type: string, bytes: string): string =>
   `data:${type};base64,${Buffer.from(bytes, 'latin1').toString('base64')}`;
-const sizeOf = (data?: string) => readFileSize(data, { bytes: 1_000 });
+const sizeOf = (data?: string) => readFileSize(data);
+const base64 = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('base64');
 
 describe('the size of a file in a prompt', () => {
   it('is the pages of a PDF, whatever its media type says', () => {
     for (const type of ['application/pdf', 'Application/PDF', 'text/plain']) {
-      expect(sizeOf(url(type, PDF)), type).to.deep.equal({ pages: 1 });
+      expect(sizeOf(url(type, PDF)), type).to.deep.equal({ pdf: base64(PDF) });
     }
-    expect(sizeOf(url('text/plain', `junk\n${PDF}`))).to.deep.equal({ pages: 1 });
+    const late = `junk\n${PDF}`;
+    expect(sizeOf(url('text/plain', late))).to.deep.equal({ pdf: base64(late) });
   });
 
   it('is the most pages for an archive, an address and an ID', () => {
@@ -34,7 +35,7 @@ describe('the size of a file in a prompt', () => {
   });
 
   it('is the bytes of any other file', () => {
-    const text = Buffer.from('name,age');
+    const text = base64('name,age');
     expect(sizeOf(url('text/csv', 'name,age'))).to.deep.equal({ text });
     expect(sizeOf(url('text/csv;charset=utf-8', 'name,age'))).to.deep.equal({ text });
   });

@@ -17,6 +17,7 @@ import { refuseDeep } from '../../../pipeline/nesting.js';
 import { readMessage, type MessageReader, cacheControlField } from './openai-messages.js';
 import { isFree, type Capability, type Model } from '../../../core/model.js';
 import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
+import type { MediaFile } from '../../../lib/media-reader.js';
 import type { ChatWork, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
 import { neededCapabilities } from './needs.js';
@@ -91,10 +92,6 @@ const RENAMED_FIELDS = ['response_format', 'reasoning_effort'];
 
 /** The limit of output tokens if neither the client nor gateway.yaml has one. */
 export const DEFAULT_MAX_TOKENS = 4096;
-/**
- * The bytes to which the files of one request may be decompressed while their pages are counted.
- */
-const UNFOLDED_BYTES = 8 * 1024 * 1024;
 /** The most characters of a client's value that an error repeats. */
 const SHOWN_CHARACTERS = 64;
 
@@ -136,7 +133,11 @@ function translatedWork(body: ChatCompletionBody, model: Model): ChatWork {
 export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   const ignored = new Set<string>();
   const requested = requestedLimit(body);
-  const { messages, is_plain, size } = readMessages(body.messages, model.capabilities, ignored);
+  const { messages, is_plain, size, media } = readMessages(
+    body.messages,
+    model.capabilities,
+    ignored,
+  );
   const call: ChatCall = {
     messages,
     is_plain,
@@ -150,6 +151,7 @@ export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
   return {
     call,
     size,
+    media,
     ...(options?.include_usage === true && { include_usage: true }),
     ignored: [...ignored],
     limit: body.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens',
@@ -171,7 +173,7 @@ function readMessages(
   messages: readonly ChatMessage[],
   capabilities: ReadonlySet<Capability>,
   ignored: Set<string>,
-): Pick<ChatWork, 'size'> & Pick<ChatCall, 'messages'> & { is_plain: boolean } {
+): Pick<ChatWork, 'size' | 'media'> & Pick<ChatCall, 'messages'> & { is_plain: boolean } {
   const size: PromptSize = {
     text_bytes: 0,
     messages: messages.length,
@@ -180,11 +182,13 @@ function readMessages(
     pages: 0,
     audio_bytes: 0,
     audio_seconds: 0,
+    unread_pages: 0,
+    unread_seconds: 0,
   };
   let is_plain = true;
-  const unfolding = { bytes: UNFOLDED_BYTES };
+  const media: MediaFile[] = [];
   const called = new Map<string, number>();
-  const reader: MessageReader = { capabilities, ignored, size, called, unfolding };
+  const reader: MessageReader = { capabilities, ignored, size, called, media };
   const read = messages.map((message, index) => {
     const { content } = message;
     if (typeof content === 'string') size.text_bytes += Buffer.byteLength(content);
@@ -192,7 +196,7 @@ function readMessages(
     is_plain = false;
     return readMessage(message, `messages[${index}]`, reader);
   });
-  return { messages: read, is_plain, size };
+  return { messages: read, is_plain, size, media };
 }
 
 /** Whether a message is only a role and a text, and is sent unchanged. */

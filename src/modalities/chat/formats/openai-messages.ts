@@ -12,8 +12,9 @@ import type { Capability } from '../../../core/model.js';
 import { plainId } from '../../../lib/tool-id.js';
 import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import type { PromptSize } from '../call.js';
-import type { InflateBudget } from '../../../lib/pdf-pages.js';
-import { longestSeconds } from '../../../lib/audio-packets.js';
+import { secondsOfWav, sniffAudio, WAV_HEAD_BYTES } from '../../../lib/audio-length.js';
+import { headOf } from '../../../lib/data-url.js';
+import type { MediaFile } from '../../../lib/media-reader.js';
 import { readFileSize } from '../file-size.js';
 import { checkFileUrl, checkImageUrl, isHttp } from '../../../upstream/client-url.js';
 
@@ -163,8 +164,8 @@ export interface MessageReader {
   size: PromptSize;
   /** The bytes of the names of earlier calls, by ID. */
   called: Map<string, number>;
-  /** The bytes to which the files may still be decompressed while their pages are counted. */
-  unfolding: InflateBudget;
+  /** Takes the media whose pages and seconds are read later. */
+  media: MediaFile[];
 }
 
 const PART_KEYS = new Set(['type', 'text', 'image_url', 'input_audio', 'file', 'cache_control']);
@@ -197,7 +198,7 @@ function readPart(part: ContentPart, place: string, reader: MessageReader): Cont
       gatePart(reader, 'audio', place, 'audio');
       const { data, format } = part.input_audio;
       size.audio_bytes += data.length;
-      size.audio_seconds += longestSeconds(Buffer.from(data, 'base64'));
+      measureSound(data, reader);
       noteUnknownFields(part.input_audio, AUDIO_KEYS, 'messages[].content[].input_audio', ignored);
       return { type: 'input_audio', input_audio: { data, format } };
     }
@@ -240,11 +241,12 @@ function readFile(
     throw new GatewayError('invalid_request', message, { param });
   }
   if (file_data !== undefined) checkFileUrl(file_data, `${place}.file.file_data`);
-  const size = readFileSize(file_data, reader.unfolding);
+  const size = readFileSize(file_data);
   if ('pages' in size) reader.size.pages += size.pages;
+  else if ('pdf' in size) reader.media.push({ kind: 'pdf', data: size.pdf });
   else {
-    reader.size.text_bytes += size.text.length;
-    reader.size.audio_seconds += longestSeconds(size.text);
+    reader.size.text_bytes += Buffer.byteLength(size.text, 'base64');
+    measureSound(size.text, reader);
   }
   if (isHttp(file_data)) reader.size.urls += 1;
   noteUnknownFields(file, FILE_KEYS, 'messages[].content[].file', reader.ignored);
@@ -256,4 +258,13 @@ function readFile(
   if (file_data !== undefined) read.file_data = file_data;
   if (file_id !== undefined) read.file_id = file_id;
   return { type: 'file', file: read, ...cacheControlField(cache_control) };
+}
+
+/** Measures sound by the header of a WAV file; the length of any other is read later. */
+function measureSound(base64: string, { size, media }: MessageReader): void {
+  if (!sniffAudio(headOf(base64))) return;
+  const head = headOf(base64, WAV_HEAD_BYTES);
+  const seconds = secondsOfWav(head, Buffer.byteLength(base64, 'base64'));
+  if (seconds === undefined) media.push({ kind: 'sound', data: base64 });
+  else size.audio_seconds += seconds;
 }

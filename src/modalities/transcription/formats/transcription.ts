@@ -1,8 +1,7 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
-import { audioTyped, secondsOf, sniffAudio } from '../../../lib/audio-length.js';
-import { playedSeconds } from '../../../lib/audio-packets.js';
+import { audioTyped, secondsOfWav, sniffAudio } from '../../../lib/audio-length.js';
 import { bytesOfBase64, isDataUrl, mediaTypeOf } from '../../../lib/data-url.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
@@ -95,19 +94,22 @@ function transcriptionWork(
 
 function audioOf(
   file: string,
-  { id, limits }: Model,
-): Pick<TranscriptionCall, 'audio' | 'kind' | 'seconds' | 'played_seconds'> {
+  model: Model,
+): Pick<TranscriptionCall, 'audio' | 'kind' | 'seconds'> {
   const audio = isDataUrl(file) ? bytesOfBase64(file) : Buffer.alloc(0);
   // What the client calls audio is the upstream's to judge, where its first bytes are not known.
   const kind = sniffAudio(audio) ?? audioTyped(mediaTypeOf(file));
   if (!kind || audio.length === 0) {
     return refuseField('file', 'must be audio: flac, m4a, mp3, mp4, ogg, wav or webm');
   }
-  const seconds = secondsOf(audio);
+  const seconds = secondsOfWav(audio);
+  refuseLongAudio(seconds, model);
+  return { audio, kind, seconds };
+}
+
+/** Throws `GatewayError` for audio that plays longer than the model takes. */
+export function refuseLongAudio(seconds: number | undefined, { id, limits }: Model): void {
   const { audio_seconds: most } = limits;
-  if (seconds !== undefined && most !== undefined && seconds > most) {
-    refuseField('file', `plays for ${Math.ceil(seconds)} seconds, but ${id} takes at most ${most}`);
-  }
-  const played_seconds = seconds === undefined ? playedSeconds(audio) : undefined;
-  return { audio, kind, seconds, played_seconds };
+  if (seconds === undefined || most === undefined || seconds <= most) return;
+  refuseField('file', `plays for ${Math.ceil(seconds)} seconds, but ${id} takes at most ${most}`);
 }

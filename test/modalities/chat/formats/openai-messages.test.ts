@@ -12,7 +12,7 @@ import type {
 import { FREE, modelAt } from '../../../billing/helpers/terms.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 import { chat, completionOf, errorOf } from '../../../helpers/ask.js';
-import { maxTokens } from '../../../../src/modalities/chat/price.js';
+import { maxTokens, withMedia } from '../../../../src/modalities/chat/price.js';
 import { providerAt } from '../../../helpers/upstream.js';
 
 const text = { type: 'text', text: 'What is this?' };
@@ -310,8 +310,11 @@ describe('a file in a message', () => {
   }
 
   it('counts by the pages of its PDF, and by a hundred where it does not show them', () => {
-    const pages = (said: object): number => work(file(said)).size.pages;
-    expect(pages({ file_data: dataUrl('application/pdf', PDF) })).to.equal(3);
+    const pages = (said: object, read?: number): number => {
+      const { size, media } = work(file(said));
+      return withMedia(size, media, [read]).pages;
+    };
+    expect(pages({ file_data: dataUrl('application/pdf', PDF) }, 3)).to.equal(3);
     expect(pages({ file_data: dataUrl('Application/PDF', Buffer.from('%PDF-1')) })).to.equal(100);
     expect(pages({ file_data: 'https://files.example.com/a.pdf' })).to.equal(100);
     expect(pages({ file_id: 'file-abc' })).to.equal(100);
@@ -324,12 +327,17 @@ describe('a file in a message', () => {
 
   it('is held for with the text and the picture of each page, up to the context', () => {
     const provider = providerAt('http://127.0.0.1');
-    const bound = (model: Model, said: object): number =>
-      maxTokens(work(file(said), model), model, provider).prompt_tokens;
+    const bound = (model: Model, said: object, read?: number): number => {
+      const made = work(file(said), model);
+      const size = withMedia(made.size, made.media, [read]);
+      return maxTokens({ ...made, size }, model, provider).prompt_tokens;
+    };
     const model = modelWith(...ALL);
     const none = maxTokens(work({ type: 'text', text: '' }, model), model, provider).prompt_tokens;
     // The model takes 2,000 tokens for a picture.
-    expect(bound(model, { file_data: dataUrl('application/pdf', PDF) }) - none).to.equal(15_000);
+    const pdf = { file_data: dataUrl('application/pdf', PDF) };
+    expect(bound(model, pdf, 3) - none).to.equal(15_000);
+    expect(bound(model, pdf) - none).to.equal(1_000 * 5_000);
     const narrow = { ...model, limits: { ...model.limits, context: 9_000 } };
     expect(bound(narrow, { file_id: 'a' }) - none).to.equal(9_000);
   });
