@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { chatJson, chatSse, sse, type Step } from '../../helpers/upstream.js';
 import { until } from '../../helpers/until.js';
-import { HELLO, scriptedGateways } from '../../money/helpers/scripted-gateway.js';
+import { dataOf, HELLO, scriptedGateways } from '../../money/helpers/scripted-gateway.js';
 import type { ScriptedGateway } from '../../money/helpers/scripted-gateway.js';
 
 const SOON = 'keep_alive: 100ms';
@@ -110,6 +110,31 @@ describe('a stream whose upstream is silent before its first output', () => {
     expect(await response.text())
       .to.include('Hello')
       .and.include('[DONE]');
+  });
+
+  it('began a message with zeros where the upstream had counted the prompt', async () => {
+    const event = (type: string, rest: object): string =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+    const usage = { input_tokens: 77, cache_read_input_tokens: 20, output_tokens: 1 };
+    const message = { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage };
+    const claude = sse([
+      event('message_start', { message }),
+      event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+      event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Hi' } }),
+      event('content_block_stop', { index: 0 }),
+      event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }),
+      event('message_stop', {}),
+    ]);
+    const started = async (gateway: ScriptedGateway): Promise<unknown> => {
+      const response = await ask(gateway, '/v1/messages', { ...HELLO, max_tokens: 50 });
+      const [first = '{}'] = dataOf((await response.text()).replaceAll(/^event: .*\n/gmu, ''));
+      return (JSON.parse(first) as { message: { usage: unknown } }).message.usage;
+    };
+    expect(await started(await open(claude, { uses: 'anthropic' }))).to.include(usage);
+    // Another upstream counts at the end: then the gateway's own guess stands there.
+    const guess = await started(await open(chatSse(['Hello'])));
+    expect(guess).to.deep.include({ output_tokens: 0 });
+    expect((guess as { input_tokens: number }).input_tokens).to.be.greaterThan(0);
   });
 
   it('flows on beyond the time of a whole answer', async () => {
