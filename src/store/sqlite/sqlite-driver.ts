@@ -68,7 +68,8 @@ function loadedDriver(): Driver {
 function noDriver(what: string, cause?: unknown): StoreError {
   return new StoreError(
     `better-sqlite3 ${MAJOR}, which SQLite needs on Node ${node_major}, ${what}: ` +
-      `run "npm ci" in a checkout, elsewhere "npm install better-sqlite3@${MAJOR}".`,
+      'run "npm ci" in a checkout, or elsewhere remove node_modules and package-lock.json and ' +
+      'install Tollgate again.',
     { cause },
   );
 }
