@@ -19,7 +19,7 @@ import { until } from '../helpers/until.js';
 import { onEachStore } from '../store/helpers/ground.js';
 
 /** How many streams each test makes. */
-const STREAMS = Number(process.env['TOLLGATE_TEST_STREAMS'] ?? '200');
+const STREAMS = Number(process.env['TOLLGATE_TEST_STREAMS'] ?? '100');
 const given = process.env['TOLLGATE_TEST_SEED'];
 const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 const AT_ONCE = 8;

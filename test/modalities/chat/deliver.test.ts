@@ -15,13 +15,21 @@ const STREAM = { ...HELLO, stream: true };
 const CHUNK = 'x'.repeat(16 * 1024);
 const CHUNKS = 3_000;
 
-/** A flood of nearly 50 MB, as fast as it is read; `sent` is how many chunks of it have left. */
-function flood(): { handler: Handler; progress: { sent: number } } {
-  const progress = { sent: 0 };
+interface Progress {
+  /** How many chunks have left. */
+  sent: number;
+  /** Resets the connection. */
+  reset(): void;
+}
+
+/** A flood of nearly 50 MB, as fast as it is read. */
+function flood(): { handler: Handler; progress: Progress } {
+  const progress: Progress = { sent: 0, reset: () => undefined };
   const event = `data: ${JSON.stringify({ choices: [{ delta: { content: CHUNK } }] })}\n\n`;
   const handler: Handler = async (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.setMaxListeners(0);
+    progress.reset = () => void response.socket?.resetAndDestroy();
     while (progress.sent < CHUNKS && !response.destroyed) {
       const isFull = !response.write(event);
       progress.sent += 1;
@@ -85,6 +93,20 @@ describe('the pace of a stream', () => {
     expect(await house.upstream.requests[0]?.closed).to.equal(false);
     expect((await onlyCharge(house)).estimated).to.equal(true);
     expect(progress.sent).to.be.lessThan(CHUNKS);
+  });
+
+  it('is no way to get its text for nothing, until the upstream resets the connection', async () => {
+    const { handler, progress } = flood();
+    const house = await open(handler);
+    const response = await ask(house);
+    await standstill(progress);
+    progress.reset();
+    let end = '';
+    for await (const chunk of response) end = (end + String(chunk)).slice(-300);
+    expect(end).to.include('upstream_error').and.not.include('[DONE]');
+    const { usage, estimated } = await onlyCharge(house);
+    expect(estimated).to.equal(true);
+    expect(JSON.parse(usage ?? '')).to.include({ completion_tokens: 100 });
   });
 
   it('carries keep-alive comments while the upstream is silent, and no other difference', async () => {
