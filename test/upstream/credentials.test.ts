@@ -35,7 +35,7 @@ describe('the access tokens of a service account', () => {
   beforeEach(() => {
     now_ms = 1_000_000;
     google = createTokenSource(() => now_ms);
-    network = createNetwork({ connections: 4, idle_ms: 30_000 });
+    network = createNetwork({ connections: 32, idle_ms: 30_000 });
   });
   afterEach(async () => {
     await network.close();
