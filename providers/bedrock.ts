@@ -1,6 +1,6 @@
-import { wire_flags as claude_flags } from './anthropic/codec.js';
+import { CLAUDE_TOOL_RULES, wire_flags as claude_flags } from './anthropic/codec.js';
 import { isClaude } from './anthropic/models.js';
-import type { ChatCodec } from '../src/modalities/chat/codec.js';
+import type { ChatCodec, ToolRules } from '../src/modalities/chat/codec.js';
 import type { Upstream } from '../src/core/model.js';
 import { decode } from './bedrock/answer.js';
 import { openFrames } from './bedrock/frames.js';
@@ -16,6 +16,16 @@ export const wire_flags = [...claude_flags, 'invoke_claude'] as const;
 
 const converse = { encode, decode, decodeStream };
 
+/** What Amazon Bedrock takes of tools. Mistral's models know IDs of nine characters. */
+const TOOL_RULES: ToolRules = {
+  ...CLAUDE_TOOL_RULES,
+  names: { ...CLAUDE_TOOL_RULES.names, max: 64 },
+};
+const MISTRAL_TOOL_RULES: ToolRules = {
+  ...TOOL_RULES,
+  ids: { illegal: /[^a-zA-Z0-9]/gu, max: 9, is_exact: true },
+};
+
 function codecOf({ model, provider }: Upstream): Omit<ChatCodec, 'openFrames'> {
   return provider.wire['invoke_claude'] === true && isClaude(model) ? invoke : converse;
 }
@@ -25,6 +35,7 @@ export const chat: ChatCodec = {
   encode: (call, upstream) => codecOf(upstream).encode(call, upstream),
   decode: (body, call, upstream) => codecOf(upstream).decode(body, call, upstream),
   decodeStream: (call, upstream) => codecOf(upstream).decodeStream(call, upstream),
+  toolRules: (_, { model }) => (/mistral/iu.test(model) ? MISTRAL_TOOL_RULES : TOOL_RULES),
   openFrames,
 };
 

@@ -73,6 +73,7 @@ export const chat: ChatCodec = {
   encode: (call, upstream) => codecOf(upstream).encode(call, upstream),
   decode: (body, call, upstream) => codecOf(upstream).decode(body, call, upstream),
   decodeStream: (call, upstream) => codecOf(upstream).decodeStream(call, upstream),
+  toolRules: (call, upstream) => codecOf(upstream).toolRules?.(call, upstream),
 };
 
 function codecOf({ model }: Upstream): ChatCodec {

@@ -1,4 +1,4 @@
-import type { ChatCall, ChatCodec, ChatReply } from '../../src/modalities/chat/codec.js';
+import type { ChatCall, ChatCodec, ChatReply, ToolRules } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/objects.js';
@@ -12,6 +12,15 @@ import { decodeStream } from './stream.js';
  * without structured output and strict tools.
  */
 export const wire_flags = ['sampling', 'schemas'] as const;
+
+const SAFE = /[^a-zA-Z0-9_-]/gu;
+
+/** What Claude takes of tools. */
+export const CLAUDE_TOOL_RULES: ToolRules = {
+  names: { illegal: SAFE, max: 128 },
+  ids: { illegal: SAFE, max: 64 },
+  properties: { illegal: /[^a-zA-Z0-9_.-]/gu, max: 64 },
+};
 
 /** The differences of Claude on a cloud. */
 export interface ClaudeWire {
@@ -52,7 +61,12 @@ export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
   };
   const read: ChatCodec['decode'] = (body, call, upstream) =>
     withOthers(decode(body, call, upstream), body, call);
-  return { encode, decode: envelope === 'anthropic' ? read : decode, decodeStream };
+  return {
+    encode,
+    decode: envelope === 'anthropic' ? read : decode,
+    decodeStream,
+    toolRules: () => CLAUDE_TOOL_RULES,
+  };
 }
 
 /** Fields of an answer that are read, or that say what only the upstream's own account may know. */

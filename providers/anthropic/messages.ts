@@ -4,7 +4,6 @@ import type { ChatMessage, ToolCallPart } from '../../src/schema-types/chat-comp
 import { cacheControl, type EncodeContext } from './context.js';
 import { mediaBlocks } from './blocks.js';
 import { reasoningBlocks } from './reasoning.js';
-import { toolUseId } from './tool-use-id.js';
 import type { Block, MediaBlock, TextBlock, ToolResultBlock, ToolUseBlock, Turn } from './wire.js';
 
 /** The messages of a call: the system prompt, and turns of alternating roles. */
@@ -136,7 +135,7 @@ function toolUseBlock(
   { texts }: EncodeContext,
 ): ToolUseBlock {
   const input = argumentsObject(called.arguments, texts);
-  return { type: 'tool_use', id: toolUseId(id), name: called.name, input };
+  return { type: 'tool_use', id, name: called.name, input };
 }
 
 function toolResultBlock(
@@ -146,7 +145,7 @@ function toolResultBlock(
 ): ToolResultBlock {
   return {
     type: 'tool_result',
-    tool_use_id: toolUseId(message.tool_call_id ?? ''),
+    tool_use_id: message.tool_call_id ?? '',
     ...(content.length > 0 && { content }),
     ...cacheControl(message, context),
   };

@@ -5,7 +5,6 @@ import type { MessagesBlock, MessagesSource } from '../../src/schema-types/messa
 import { imageBytes } from './blocks.js';
 import { cacheControl, type EncodeContext } from './context.js';
 import { textOnly, Turns, type Conversation } from './messages.js';
-import { toolUseId } from './tool-use-id.js';
 import type { Block, DocumentBlock, MediaBlock, TextBlock, ToolReferenceBlock } from './wire.js';
 
 /**
@@ -47,13 +46,13 @@ function blockOf(block: MessagesBlock, at: string, context: EncodeContext): Bloc
   const mark = cacheControl(block, context);
   switch (type) {
     case 'tool_use':
-      return [{ type, id: toolUseId(id), name, input: { ...block.input }, ...mark }];
+      return [{ type, id, name, input: { ...block.input }, ...mark }];
     case 'tool_result': {
       const content = resultOf(block, at, context);
       return [
         {
           type,
-          tool_use_id: toolUseId(block.tool_use_id ?? ''),
+          tool_use_id: block.tool_use_id ?? '',
           ...(content.length > 0 && { content }),
           ...(block.is_error && { is_error: true }),
           ...mark,

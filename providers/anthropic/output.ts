@@ -12,7 +12,6 @@ export type JsonOutput =
   | { by: 'instruction'; text: string };
 
 const ANY_JSON = 'Answer with one JSON object and nothing else: no Markdown, no text around it.';
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/u;
 
 /** Instructions to answer with JSON, of a schema if there is one. */
 export function jsonInstruction(schema?: object): string {
@@ -40,7 +39,7 @@ export function jsonOutput({ fields }: ChatCall, model: ClaudeModel): JsonOutput
     return { by: 'instruction', text: jsonInstruction(schema) };
   }
   const tool: Tool = {
-    name: typeof name === 'string' && NAME.test(name) ? name : 'json',
+    name: typeof name === 'string' && name !== '' ? name : 'json',
     description: typeof description === 'string' ? description : 'Gives the answer.',
     input_schema: { ...schema, type: 'object' },
   };

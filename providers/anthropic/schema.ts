@@ -1,4 +1,5 @@
 import { isRecord } from '../../src/lib/objects.js';
+import { resolvePointer } from '../../src/lib/tool-schema.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -128,14 +129,4 @@ function isRecursive(
   around.delete(part);
   seen.add(part);
   return isFound;
-}
-
-function resolvePointer(root: Schema, pointer: unknown): unknown {
-  if (typeof pointer !== 'string' || !pointer.startsWith('#')) return undefined;
-  let found: unknown = root;
-  for (const name of pointer.slice(1).split('/').slice(1)) {
-    const key = name.replaceAll('~1', '/').replaceAll('~0', '~');
-    found = isRecord(found) && Object.hasOwn(found, key) ? found[key] : undefined;
-  }
-  return found;
 }

@@ -1,5 +1,5 @@
 import { argumentsObject } from '../../src/lib/tool-arguments.js';
-import { toolUseId } from '../anthropic/tool-use-id.js';
+import { RESULT_FOLLOWS, resultHeading } from '../../src/lib/tool-media.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import { JsonTexts } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
@@ -26,6 +26,9 @@ interface MessageContext {
   names: DocumentNames;
   texts: JsonTexts;
 }
+
+/** Kinds of blocks that only some models take inside a result. */
+const MEDIA = ['image', 'document'];
 
 /** A conversation has to begin with the user. */
 const BEGINNING: Turn = { role: 'user', content: [{ text: 'Begin.' }] };
@@ -131,17 +134,26 @@ function callBlock(
 ): Block {
   const { name, arguments: args } = called;
   if (!hasTools) return { text: `I called the tool ${name} with ${args || '{}'}.` };
-  return { toolUse: { toolUseId: toolUseId(id), name, input: argumentsObject(args, texts) } };
+  return { toolUse: { toolUseId: id, name, input: argumentsObject(args, texts) } };
 }
 
 function resultBlocks(
   { tool_call_id = '' }: ChatMessage,
   blocks: Block[],
-  { hasTools }: MessageContext,
+  { hasTools, target }: MessageContext,
 ): Block[] {
   const marks = blocks.filter((block) => 'cachePoint' in block).slice(-1);
   const visible = blocks.filter((block) => !('cachePoint' in block));
   const content = visible.length > 0 ? visible : [EMPTY_RESULT];
   if (!hasTools) return [{ text: 'The tool answered:' }, ...content, ...marks];
-  return [{ toolResult: { toolUseId: toolUseId(tool_call_id), content } }, ...marks];
+  const inside = target.media_results ? content : content.filter((block) => !isMedia(block));
+  const behind = target.media_results ? [] : content.filter(isMedia);
+  if (inside.length === 0) inside.push({ text: RESULT_FOLLOWS });
+  const heading = behind.length > 0 ? [{ text: resultHeading(tool_call_id) }] : [];
+  const toolResult = { toolUseId: tool_call_id, content: inside };
+  return [{ toolResult }, ...heading, ...behind, ...marks];
+}
+
+function isMedia(block: Block): boolean {
+  return MEDIA.some((kind) => kind in block);
 }

@@ -10,6 +10,8 @@ export interface Target extends EncodeContext {
   family: Family;
   /** Whether marks of where a prompt may be cached are taken in messages, and behind tools. */
   caches: { messages: boolean; tools: boolean };
+  /** Whether images and documents are taken inside the result of a tool. */
+  media_results: boolean;
 }
 
 /** Differences of other makers' models from the rules in `anthropic/models.ts`. */
@@ -32,7 +34,8 @@ export function targetOf(upstream: Upstream): Target {
   const caches = { messages: cachesAll || family.startsWith('nova'), tools: cachesAll };
   const model = { ...context.model, ...DIFFERENCES[family] };
   if (upstream.provider.wire['schemas'] === false) model.schemas = false;
-  return { ...context, family, caches, model };
+  const media_results = family === 'claude' || family.startsWith('nova');
+  return { ...context, family, caches, media_results, model };
 }
 
 function familyOf(name: string): Family {

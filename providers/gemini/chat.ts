@@ -1,4 +1,4 @@
-import type { ChatCall, ChatCodec } from '../../src/modalities/chat/codec.js';
+import type { ChatCall, ChatCodec, ToolRules } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
 import { modelOf, objectIn, type Fields } from '../gemini-wire.js';
@@ -16,6 +16,11 @@ const BODY_FIELDS: readonly string[] = ['safetySettings', 'labels'];
 const FIXED: readonly string[] = ['contents', 'systemInstruction', 'model', 'toolConfig'];
 const FIXED_CONFIG: readonly string[] = ['maxOutputTokens', 'candidateCount'];
 
+/** What Gemini takes of tools. The IDs of calls hold the signatures that it demands back. */
+const TOOL_RULES: ToolRules = {
+  names: { illegal: /[^a-zA-Z0-9_.:-]/gu, first: /^[a-zA-Z_]/u, max: 64 },
+};
+
 /**
  * Chat with Gemini's models, whose calls go to `pathOf` of the model. An upstream's `set` gives
  * fields of the chat contract, or fields of the body such as `safetySettings`.
@@ -25,6 +30,7 @@ export function geminiChat(pathOf: (model: string) => string): ChatCodec {
     encode: (call, upstream) => encode(call, upstream, pathOf),
     decode,
     decodeStream,
+    toolRules: () => TOOL_RULES,
   };
 }
 

@@ -17,6 +17,9 @@ export const DETAIL_FORMAT = 'google-gemini-v1';
  */
 const SKIP_SIGNATURE = 'skip_thought_signature_validator';
 
+/** A conversation has to begin with the user: a call must follow a turn of theirs. */
+const BEGINNING: Content = { role: 'user', parts: [{ text: 'Begin.' }] };
+
 interface Content {
   role: 'user' | 'model';
   parts: Fields[];
@@ -71,7 +74,8 @@ export function conversationOf(
   });
   addResults(results, state.contents);
   if (state.contents.length > 0) {
-    const { contents } = state;
+    const [first] = state.contents;
+    const contents = first?.role === 'user' ? state.contents : [BEGINNING, ...state.contents];
     return system.length > 0 ? { contents, systemInstruction: { parts: system } } : { contents };
   }
   // A prompt that is instructions alone: the upstream wants a turn to answer.

@@ -3,6 +3,7 @@ import type {
   ChatChoice,
   ChatCodec,
   ChatReply,
+  ToolRules,
 } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import {
@@ -22,6 +23,7 @@ import { signatureDetail, sentMessages, detailsIn, reasoningSent } from './messa
 import { forceOrThink } from './forced-tools.js';
 import { writeSchemaAsInstruction } from './json-instruction.js';
 import { needsResponses, servedByResponses } from './responses-need.js';
+import { chatToolRules } from './tool-rules.js';
 import { toolCallsIn } from './tools.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord, recordsIn, memoizeByObject } from '../../src/lib/objects.js';
@@ -32,7 +34,7 @@ import { fitToModel, rulesOf } from './reasoning.js';
 import { leaveOutField, refusedOf } from './refused-fields.js';
 
 /** Chat completions, OpenAI's first chat API. */
-const completions = { encode, decode, decodeStream };
+const completions = { encode, decode, decodeStream, toolRules };
 
 /** Sends the calls that the models of an upstream refuse as chat completions to `responses`. */
 export function withResponses(responses: typeof completions): ChatCodec {
@@ -44,8 +46,13 @@ export function withResponses(responses: typeof completions): ChatCodec {
     encode: (call, upstream) => codecFor(call, upstream).encode(call, upstream),
     decode: (body, call, upstream) => codecFor(call, upstream).decode(body, call, upstream),
     decodeStream: (call, upstream) => codecFor(call, upstream).decodeStream(call, upstream),
+    toolRules: (call, upstream) => codecFor(call, upstream).toolRules(call, upstream),
     reasoningSent,
   };
+}
+
+function toolRules(_: ChatCall, upstream: Upstream): ToolRules {
+  return chatToolRules(upstream);
 }
 
 function encode(call: ChatCall, upstream: Upstream): Encoded {

@@ -74,22 +74,15 @@ function sentMessage(
     content: role === 'tool' ? media.takeFrom(content, message) : content,
     ...(name !== undefined && takesName && { name }),
     ...(tool_calls && {
-      tool_calls: tool_calls.map((call) => ({ ...call, id: sentId(call.id, wire) })),
+      tool_calls: tool_calls.map((call) => ({ ...call, id: plainId(call.id) })),
     }),
-    ...(tool_call_id !== undefined && { tool_call_id: sentId(tool_call_id, wire) }),
+    ...(tool_call_id !== undefined && { tool_call_id: plainId(tool_call_id) }),
   };
   // The wire has no such field. The text of the result shows the error.
   if (message.is_error) ignored.add('messages[].is_error');
   if (role !== 'assistant') return sent;
   if (wire['thought_signatures'] === true) return withSignatures(sent, message, model);
   return { ...sent, ...reasoningBack(message, sent.content, wire['reasoning_back']) };
-}
-
-/** Signatures in an id are for another wire, and some wires take ids of one length alone. */
-function sentId(id: string, wire: Wire): string {
-  const length = wire['tool_id_length'];
-  const plain = plainId(id);
-  return typeof length === 'number' ? shortId(plain, length) : plain;
 }
 
 function contentOf(
@@ -157,20 +150,6 @@ function partFor(part: ContentPart, place: string, wire: Wire): ContentPart {
   throw new UpstreamError('unsupported', `${place}: this upstream takes no files.`, undefined, {
     param: place,
   });
-}
-
-/**
- * A tool call ID with exactly `length` letters and digits. An ID of another form, from another
- * upstream, is replaced, always by the same one.
- */
-export function shortId(id: string, length: number): string {
-  if (id.length === length && /^[a-zA-Z0-9]+$/u.test(id)) return id;
-  // FNV-1a, stretched to the length wanted: two ids of one conversation will not meet by chance.
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(id)) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  }
-  return hash.toString(36).padStart(length, '0').slice(-length);
 }
 
 const TYPES = ['reasoning.text', 'reasoning.summary', 'reasoning.encrypted'] as const;

@@ -3,7 +3,6 @@ import { UpstreamError } from '../../src/core/upstream-error.js';
 import { recordsIn } from '../../src/lib/objects.js';
 import { JsonTexts } from '../../src/lib/json-text.js';
 import { customInput } from '../../src/lib/tool-arguments.js';
-import { plainId } from '../../src/lib/tool-id.js';
 import type { ChatCall, ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import type { ChatMessage, ContentPart } from '../../src/schema-types/chat-completion.js';
 
@@ -57,11 +56,10 @@ function itemsOf(message: ChatMessage, place: string, context: Context): object[
 }
 
 function resultOf(
-  { tool_call_id = '', content }: ChatMessage,
+  { tool_call_id: call_id = '', content }: ChatMessage,
   place: string,
   { ignored, custom_calls }: Context,
 ): object {
-  const call_id = plainId(tool_call_id);
   const type = custom_calls.has(call_id) ? 'custom_tool_call_output' : 'function_call_output';
   return { type, call_id, output: contentOf(content ?? '', place, { ignored }) };
 }
@@ -89,10 +87,12 @@ function stateOf(detail: Partial<ReasoningDetail>, { format }: Context): object[
 }
 
 function callOf(
-  { id, function: { name, arguments: args } }: NonNullable<ChatMessage['tool_calls']>[number],
+  {
+    id: call_id,
+    function: { name, arguments: args },
+  }: NonNullable<ChatMessage['tool_calls']>[number],
   { custom_names, custom_calls, texts }: Context,
 ): object {
-  const call_id = plainId(id);
   if (!custom_names.has(name)) return { type: 'function_call', call_id, name, arguments: args };
   custom_calls.add(call_id);
   return { type: 'custom_tool_call', call_id, name, input: customInput(args, texts) };

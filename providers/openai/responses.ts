@@ -2,13 +2,14 @@ import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
-import type { ChatCall, ChatCodec } from '../../src/modalities/chat/codec.js';
+import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { extraFields } from './completions.js';
 import { leaveOutField } from './refused-fields.js';
 import { decodeResponse } from './responses-answer.js';
 import { inputOf } from './responses-input.js';
 import { LEAST_TOKENS, servedByResponses } from './responses-need.js';
 import { ResponseStream } from './responses-stream.js';
+import { RESPONSES_TOOL_RULES } from './tool-rules.js';
 
 type Fields = Record<string, unknown>;
 
@@ -19,10 +20,11 @@ const PATH = '/responses';
  * the state of reasoning comes with the answer, encrypted, and goes back with the next call.
  * Source: OpenAI's API reference, "Create a model response" and "Streaming events".
  */
-export const responses: Omit<ChatCodec, 'reasoningSent'> = {
+export const responses = {
   encode,
   decode: decodeResponse,
-  decodeStream: (_, upstream) => new ResponseStream(upstream.provider),
+  decodeStream: (_: ChatCall, upstream: Upstream) => new ResponseStream(upstream.provider),
+  toolRules: () => RESPONSES_TOOL_RULES,
 };
 
 /** Fields with the same name and meaning in chat completions. */

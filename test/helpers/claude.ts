@@ -1,8 +1,11 @@
-import { chat } from '../../providers/anthropic.js';
+import { chat as claude } from '../../providers/anthropic.js';
+import { preparedCodec } from '../../src/modalities/chat/prepared-codec.js';
 import type { MessagesBody } from '../../providers/anthropic/wire.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import type { Upstream } from '../../src/core/model.js';
 import { providerAt, upstreamAt } from './upstream.js';
+
+const chat = preparedCodec(claude);
 
 /** A call that says hello, with what differs in a test. */
 export function callOf(more: Partial<ChatCall> = {}): ChatCall {

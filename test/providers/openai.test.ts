@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { chat } from '../../providers/openai.js';
+import { chat as wire_codec } from '../../providers/openai.js';
 import type { ChatCall, ChatReply } from '../../src/modalities/chat/codec.js';
 import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
+import { preparedCodec } from '../../src/modalities/chat/prepared-codec.js';
+
+const chat = preparedCodec(wire_codec);
 
 const CALL: ChatCall = {
   messages: [{ role: 'user', content: 'Hi' }],

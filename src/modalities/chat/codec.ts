@@ -126,6 +126,35 @@ export interface ChatDelta {
   usage?: unknown;
 }
 
+/** The words that a wire takes as names, or as IDs. */
+export interface WordRule {
+  /** Matches each character that it refuses; absent if it takes all. */
+  illegal?: RegExp;
+  /** Matches a first character that it takes; absent if all are as good. */
+  first?: RegExp;
+  /** The most characters; of a word with `is_exact` also the least. */
+  max: number;
+  is_exact?: true;
+}
+
+/**
+ * What a wire takes of tools. Everything else in a call is replaced before its codec sees it, and
+ * the client finds its own words in the answer.
+ */
+export interface ToolRules {
+  names: WordRule;
+  /** The IDs of calls; undefined if they go out as they came, with the signatures in them. */
+  ids?: WordRule;
+  /**
+   * The names of the properties of arguments, for a wire that takes only the schema of one object,
+   * without alternatives at its top; undefined if the wire takes all schemas.
+   */
+  properties?: WordRule;
+}
+
+/** A step behind the decoder of a stream, for the call as it was sent. */
+export type StreamStep = (decoder: StreamDecoder, sent: ChatCall) => StreamDecoder;
+
 /**
  * Translates chat calls and answers to and from one wire format. Pure: no I/O, no clock. Throws
  * `UpstreamError` for a body or event that breaks the wire format or holds an error.
@@ -138,13 +167,15 @@ export interface ChatCodec {
    */
   encode(call: ChatCall, upstream: Upstream): Encoded;
   decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply;
-  /** Makes a decoder for one streamed answer. */
-  decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder;
+  /** Makes a decoder for one streamed answer. `step` is for `preparedCodec` alone. */
+  decodeStream(call: ChatCall, upstream: Upstream, step?: StreamStep): StreamDecoder;
   /**
    * Makes a reader of frames if the stream is not server-sent events. It enforces the limits, as an
    * `EventReader` does.
    */
   openFrames?(limits: EventLimits): StreamFrames;
+  /** What the wire takes of tools; by default all. */
+  toolRules?(call: ChatCall, upstream: Upstream): ToolRules | undefined;
   /**
    * The reasoning of an earlier answer as the wire sends it back, for estimates. Absent if none is
    * sent, or only such as the upstream itself has signed, which no client can make up.
@@ -158,6 +189,8 @@ export type StreamDecoder = EventDecoder<ChatDelta>;
 /** Whether an adapter's export is a chat codec. */
 export function isChatCodec(value: unknown): value is ChatCodec {
   if (!isRecord(value) || !hasMethods(value, ['encode', 'decode', 'decodeStream'])) return false;
-  const optional = ['openFrames', 'reasoningSent'].filter((name) => value[name] !== undefined);
+  const optional = ['openFrames', 'toolRules', 'reasoningSent'].filter(
+    (name) => value[name] !== undefined,
+  );
   return hasMethods(value, optional);
 }

@@ -15,6 +15,8 @@ const NOTHING: readonly string[] = [];
 /** A mark with another life than this costs more to write, as far as it is known at all. */
 const SHORT = '5m';
 const LONG = '1h';
+/** The blocks that hold further blocks. */
+const HOLDERS = new Set(['tool_result', 'document', 'search_result']);
 
 /**
  * Leaves out of a call what raises its cost inside of fields that are sent: a model has one price
@@ -82,9 +84,11 @@ class CacheGuard {
   }
 
   #block(block: MessagesBlock): MessagesBlock {
-    const { content, source } = block;
+    const { type, content, source } = block;
+    // A block of an unknown kind may hold anything, and only its text is sent.
+    if (!HOLDERS.has(type)) return this.#marked(block);
     const read = { ...block };
-    if (Array.isArray(content)) read.content = this.#blocks(content);
+    if (Array.isArray(content)) read.content = this.#blocks(content as MessagesBlock[]);
     if (typeof source === 'object' && Array.isArray(source.content)) {
       read.source = { ...source, content: this.#blocks(source.content) };
     }

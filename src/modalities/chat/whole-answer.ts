@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/upstream-error.js';
 import type { WireAnswer } from '../../core/provider.js';
 import { EventReader, StreamReader } from '../../upstream/sse.js';
 import type { ChatAnswerBase, ChatAttempt, ChatStream, DeltaSource } from './call.js';
-import type { ChatChoice, ChatCodec, ChatDelta, ChatReply, ToolCall } from './codec.js';
+import type { ChatChoice, ChatCodec, ChatDelta, ChatReply, StreamStep, ToolCall } from './codec.js';
 import { NamedCallDecoder } from './tool-call-order.js';
 import { textOfChoice } from './price.js';
 import type { UsageReport } from './usage-report.js';
@@ -17,8 +17,10 @@ export function openReader(
 ): StreamReader<ChatDelta> {
   const { call, upstream, limits } = attempt;
   const frames = codec.openFrames?.(limits) ?? new EventReader(limits);
-  const decoder = report.noting(codec.decodeStream(call, upstream));
-  return new StreamReader(body, frames, new NamedCallDecoder(decoder, call, limits));
+  // Names come in pieces of what was sent, so they are whole before the client's take their place.
+  const step: StreamStep = (decoder, sent) =>
+    new NamedCallDecoder(report.noting(decoder), sent, limits);
+  return new StreamReader(body, frames, codec.decodeStream(call, upstream, step));
 }
 
 /**

@@ -63,7 +63,7 @@ describe('structured output of Claude', () => {
     const json_schema = { name: 'a b', schema: open };
     const body = bodyOf(asked({ response_format: { type: 'json_schema', json_schema } }));
     expect(body.tools).to.deep.equal([
-      { name: 'json', description: 'Gives the answer.', input_schema: open },
+      { name: 'a_b_c8687a08', description: 'Gives the answer.', input_schema: open },
     ]);
   });
 

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { expect } from 'chai';
-import { chat } from '../../../providers/bedrock.js';
+import { chat as wire_codec } from '../../../providers/bedrock.js';
 import { signFor } from '../../../providers/bedrock/sign.js';
 import type { ChatCall } from '../../../src/modalities/chat/codec.js';
 import { eventFrame } from '../../helpers/aws-frames.js';
@@ -16,6 +16,9 @@ import {
   upstreamAt,
   type FakeUpstream,
 } from '../../helpers/upstream.js';
+import { preparedCodec } from '../../../src/modalities/chat/prepared-codec.js';
+
+const chat = preparedCodec(wire_codec);
 
 const CLAUDE = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 const NOVA = 'amazon.nova-lite-v1:0';
@@ -141,15 +144,13 @@ const CASES: readonly Case[] = [
             { reasoningContent: { reasoningText: { text: 'a', signature: 's' } } },
             { reasoningContent: { redactedContent: BYTES } },
             {
-              toolUse: { toolUseId: 'call_1_0af6315558b41599', name: 'w', input: { city: 'Rome' } },
+              toolUse: { toolUseId: 'call_1_0af63155', name: 'w', input: { city: 'Rome' } },
             },
           ],
         },
         {
           role: 'user',
-          content: [
-            { toolResult: { toolUseId: 'call_1_0af6315558b41599', content: [{ text: 'Dry.' }] } },
-          ],
+          content: [{ toolResult: { toolUseId: 'call_1_0af63155', content: [{ text: 'Dry.' }] } }],
         },
       ],
       inferenceConfig: { maxTokens: 4_000 },

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
-import { chat } from '../../../providers/bedrock.js';
+import { chat as wire_codec } from '../../../providers/bedrock.js';
 import type { ChatCall } from '../../../src/modalities/chat/codec.js';
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
+import { preparedCodec } from '../../../src/modalities/chat/prepared-codec.js';
+
+const chat = preparedCodec(wire_codec);
 
 const CLAUDE = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 const LLAMA = 'meta.llama3-2-1b-instruct-v1:0';
@@ -98,6 +101,41 @@ describe('messages of Converse', () => {
     expect(say([{ role: 'assistant', content: 'Hello!' }]).messages[0]?.role).to.equal('user');
     const { messages } = say([{ role: 'system', content: 'Tell a joke.' }]);
     expect(messages.map(({ role }) => role)).to.deep.equal(['user']);
+  });
+
+  it('have images and files behind the results at models that take none inside', () => {
+    const image_url = { url: 'data:image/png;base64,iVBORw0KGgo=' };
+    const file = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' };
+    const messages: ChatMessage[] = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: null, tool_calls: [called('a'), called('b')] },
+      {
+        role: 'tool',
+        tool_call_id: 'a',
+        content: [
+          { type: 'text', text: 'seen' },
+          { type: 'image_url', image_url },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'b', content: [{ type: 'file', file }] },
+    ];
+    const kinds = (blocks: unknown): string[] =>
+      (blocks as object[]).flatMap((block) => Object.keys(block));
+    const resultsAt = (model: string): string[] => {
+      const { content = [] } = say(messages, model).messages[2] ?? {};
+      return content.flatMap(({ toolResult, ...other }) =>
+        toolResult
+          ? [kinds((toolResult as { content: unknown }).content).join('+')]
+          : Object.keys(other),
+      );
+    };
+    for (const model of [CLAUDE, 'amazon.nova-pro-v1:0']) {
+      expect(resultsAt(model)).to.deep.equal(['text+image', 'document']);
+    }
+    for (const model of ['mistral.pixtral-large-2502-v1:0', 'openai.gpt-oss-120b-1:0']) {
+      const behind = ['text', 'image', 'text', 'document'];
+      expect(resultsAt(model)).to.deep.equal(['text', 'text', ...behind]);
+    }
   });
 
   it('hold no blank text, and no turn of nothing (quirk 30)', () => {

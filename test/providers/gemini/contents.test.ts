@@ -27,6 +27,19 @@ describe("a conversation in Gemini's words", () => {
     expect(body.contents).to.deep.equal([{ role: 'user', parts: [{ text: 'Hi' }] }]);
   });
 
+  it('begins with a turn of the user where the client begins with a call, or an answer', () => {
+    const calls = [call('c1', 'look')];
+    const begin = { role: 'user', parts: [{ text: 'Begin.' }] };
+    for (const first of [{ content: null, tool_calls: calls }, { content: 'Hello!' }]) {
+      const [one, two] = contentsOf([
+        { role: 'system', content: 'Be brief.' },
+        { role: 'assistant', ...first },
+        ...(first.content === null ? [result('c1', 'sun')] : []),
+      ]);
+      expect([one, two?.role]).to.deep.equal([begin, 'model']);
+    }
+  });
+
   it('makes one turn of what one role says in a row', () => {
     const contents = contentsOf([
       { role: 'user', content: 'One' },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { image } from '../../../providers/openai-image.js';
-import { chat } from '../../../providers/openai.js';
+import { chat as wire_codec } from '../../../providers/openai.js';
 import type { Upstream } from '../../../src/core/model.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import type { ChatCall, ChatDelta, ChatReply } from '../../../src/modalities/chat/codec.js';
@@ -13,6 +13,9 @@ import { createNetwork } from '../../../src/upstream/network.js';
 import { readJson } from '../../../src/upstream/upstream-request.js';
 import { EventReader } from '../../../src/upstream/sse.js';
 import { providerAt, startUpstream, upstreamAt } from '../../helpers/upstream.js';
+import { preparedCodec } from '../../../src/modalities/chat/prepared-codec.js';
+
+const chat = preparedCodec(wire_codec);
 
 const CALL: ChatCall = { messages: [], stream: true, n: 1, max_tokens: 9, fields: {} };
 const LIMITS = {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { chat } from '../../../providers/openai.js';
+import { chat as wire_codec } from '../../../providers/openai.js';
 import type { Upstream } from '../../../src/core/model.js';
 import type { ChatCall, ChatReply } from '../../../src/modalities/chat/codec.js';
 import { StreamReader, EventReader } from '../../../src/upstream/sse.js';
@@ -11,6 +11,9 @@ import { readWhole } from '../../../src/modalities/chat/whole-answer.js';
 import { each } from '../../helpers/packets.js';
 import { eventsOf, type ResponsesAnswer } from '../../helpers/responses-server.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
+import { preparedCodec } from '../../../src/modalities/chat/prepared-codec.js';
+
+const chat = preparedCodec(wire_codec);
 
 type Fields = Record<string, unknown>;
 

@@ -18,6 +18,8 @@ import { readMessage, type MessageReader, cacheControlField } from './openai-mes
 import { isFree, type Capability, type Model } from '../../../core/model.js';
 import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import type { MediaFile } from '../../../lib/media-reader.js';
+import { isRecord } from '../../../lib/objects.js';
+import { needsFolding } from '../../../lib/tool-schema.js';
 import type { ChatWork, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
 import { neededCapabilities } from './needs.js';
@@ -227,9 +229,19 @@ function passedOn(
       fields[name] = value;
       // Tools and schemas are read by the model too, so they count as prompt.
       size.text_bytes += Buffer.byteLength(JSON.stringify(value));
+      if (name === 'tools') size.text_bytes += foldedBytes(tools ?? []);
     } else ignored.add(headerSafe(name));
   }
   return fields;
+}
+
+/** The bytes of the schemas that some upstreams get twice: folded, and in a description. */
+function foldedBytes(tools: readonly ToolEntry[]): number {
+  const schemas = tools.flatMap(({ function: offered }) => {
+    const parameters = isRecord(offered) ? offered['parameters'] : undefined;
+    return isRecord(parameters) && needsFolding(parameters) ? [parameters] : [];
+  });
+  return schemas.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(schemas));
 }
 
 const NONE: ReadonlySet<string> = new Set();

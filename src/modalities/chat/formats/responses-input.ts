@@ -17,7 +17,7 @@ import { dropNulls, isRecord, recordsIn } from '../../../lib/objects.js';
 import type { ClientNames } from '../client-names.js';
 import { hasReasoning, spokenTurns } from './empty-turns.js';
 import { isSealed, unsealed } from './sealed-reasoning.js';
-import { flatName } from './responses-tools.js';
+import type { ToolList } from './responses-tools.js';
 
 /** Keys of items. Those that mean nothing to a model are left out and not named as ignored. */
 const ITEM_KEYS: ReadonlySet<string> = new Set([
@@ -133,7 +133,8 @@ export class Conversation {
   constructor(
     private readonly capabilities: Model['capabilities'],
     private readonly names: ClientNames,
-    private readonly searches: ReadonlyMap<ResponsesItem, string> = new Map(),
+    private readonly tools: ToolList,
+    private readonly searches: ReadonlyMap<ResponsesItem, string>,
   ) {}
 
   instruct(content: string): void {
@@ -245,7 +246,7 @@ export class Conversation {
 
   #call({ call_id, name = '', namespace }: ResponsesItem, args: string): void {
     const open = this.#assistant();
-    const called = { name: flatName(name, namespace), arguments: args };
+    const called = { name: this.tools.flatName(name, namespace), arguments: args };
     const call: ToolCallPart = { id: call_id ?? '', type: 'function', function: called };
     (open.tool_calls ??= []).push(call);
   }

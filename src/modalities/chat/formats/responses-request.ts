@@ -66,12 +66,11 @@ const WORDS: ReadonlyMap<string, string> = new Map([
  */
 export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
   refuseState(body);
-  const tools = new ToolList(model.tool_types ?? new Set());
-  const names = new ClientNames(WORDS);
   const items = typeof body.input === 'string' ? [userItem(body.input)] : body.input;
-  const conversation = new Conversation(model.capabilities, names, searchIds(items));
-  for (const tool of body.tools ?? []) tools.add(tool);
-  for (const item of items) for (const tool of toolsOfItem(item)) tools.add(tool);
+  const given = [...(body.tools ?? []), ...items.flatMap((item) => toolsOfItem(item))];
+  const tools = new ToolList(model.tool_types ?? new Set(), given);
+  const names = new ClientNames(WORDS);
+  const conversation = new Conversation(model.capabilities, names, tools, searchIds(items));
   if (body.instructions) conversation.instruct(body.instructions);
   items.forEach((item, at) => {
     conversation.read(item, typeof body.input === 'string' ? 'input' : `input[${at}]`);

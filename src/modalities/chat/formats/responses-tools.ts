@@ -10,22 +10,14 @@ import type { ResponsesBody, ResponsesTool } from '../../../schema-types/respons
 
 /** Separates a namespace from a function's name, by characters that every upstream accepts. */
 const BETWEEN = '__';
-/** The longest name of a function: most upstreams refuse longer ones. */
-const NAME_CHARACTERS = 64;
-/** The length of the hash that ends a shortened name. */
+/** The length of the hash that tells two tools apart. */
 const HASH_CHARACTERS = 8;
+/** The most characters of a client's value that an error repeats. */
+const SHOWN_CHARACTERS = 64;
 
 const FUNCTION_KEYS = new Set(['type', 'name', 'description', 'parameters', 'strict']);
 const CUSTOM_KEYS = new Set(['type', 'name', 'description', 'format']);
 const NAMESPACE_KEYS = new Set(['type', 'name', 'description', 'tools']);
-
-/** The name of a tool for upstreams, which accept no namespaces and no long names. */
-export function flatName(name: string, namespace: string | null | undefined): string {
-  const flat = namespace ? `${namespace}${BETWEEN}${name}` : name;
-  if (!namespace || flat.length <= NAME_CHARACTERS) return flat;
-  const end = hash('sha256', flat).slice(0, HASH_CHARACTERS);
-  return `${flat.slice(0, NAME_CHARACTERS - HASH_CHARACTERS - 1)}_${end}`;
-}
 
 /** The key of a tool that an upstream runs itself. No function can have such a name. */
 function hostedKey(type: string): string {
@@ -40,7 +32,35 @@ export class ToolList {
   readonly #entries = new Map<string, ToolEntry>();
   readonly #custom_tools = new Map<string, object>();
 
-  constructor(private readonly types: NonNullable<Model['tool_types']>) {}
+  /** The names of tools in namespaces for upstreams, by their own. */
+  readonly #flat = new Map<string, string>();
+  /** The names for upstreams that are taken. */
+  readonly #taken: Set<string>;
+
+  /** `tools` are all that will be added: those without a namespace keep their names. */
+  constructor(
+    private readonly types: NonNullable<Model['tool_types']>,
+    tools: readonly ResponsesTool[],
+  ) {
+    this.#taken = new Set(
+      tools.flatMap(({ type, name }) => (type === 'namespace' ? [] : (name ?? []))),
+    );
+    for (const tool of tools) this.#add(tool);
+  }
+
+  /** The name of a tool for upstreams, which know no namespaces. No two tools have the same. */
+  flatName(name: string, namespace: string | null | undefined): string {
+    if (!namespace) return name;
+    const key = JSON.stringify([namespace, name]);
+    const known = this.#flat.get(key);
+    if (known !== undefined) return known;
+    const plain = `${namespace}${BETWEEN}${name}`;
+    const end = hash('sha256', key).slice(0, HASH_CHARACTERS);
+    const flat = this.#taken.has(plain) ? `${plain}_${end}` : plain;
+    this.#taken.add(flat);
+    this.#flat.set(key, flat);
+    return flat;
+  }
 
   get names(): ClientTools {
     return this.#names;
@@ -51,11 +71,8 @@ export class ToolList {
     return this.#custom_tools;
   }
 
-  /**
-   * Adds a tool. A client may list a tool again later in its conversation, with changes. Throws
-   * `GatewayError` if two tools have the same name for upstreams.
-   */
-  add(tool: ResponsesTool): void {
+  /** Adds a tool. A client may list a tool again later in its conversation, with changes. */
+  #add(tool: ResponsesTool): void {
     const { type, name = '', description } = tool;
     if (type === 'namespace') {
       noteUnknownFields(tool, NAMESPACE_KEYS, 'tools[]', this.ignored);
@@ -76,12 +93,7 @@ export class ToolList {
     const { type, name = '', description, strict } = tool;
     const is_custom = type === 'custom';
     noteUnknownFields(tool, is_custom ? CUSTOM_KEYS : FUNCTION_KEYS, 'tools[]', this.ignored);
-    const flat = flatName(name, namespace);
-    const other = this.#names.get(flat);
-    if (other && (other.name !== name || other.namespace !== namespace)) {
-      const message = `tools: two tools would both be called ${JSON.stringify(flat)}.`;
-      throw new GatewayError('invalid_request', message, { param: 'tools' });
-    }
+    const flat = this.flatName(name, namespace);
     this.#names.set(flat, {
       name,
       ...(namespace && { namespace }),
@@ -136,7 +148,7 @@ export class ToolList {
     const entry = key === undefined ? undefined : this.#entries.get(key);
     if (entry?.type === 'function') return { type: 'function', function: { name: key } };
     if (entry) return { type: entry.type };
-    const wanted = JSON.stringify((choice.name ?? choice.type ?? '').slice(0, NAME_CHARACTERS));
+    const wanted = JSON.stringify((choice.name ?? choice.type ?? '').slice(0, SHOWN_CHARACTERS));
     return refuseChoice(`tool_choice demands ${wanted}, which is no tool that can be called here`);
   }
 

@@ -290,15 +290,6 @@ describe('POST /v1/responses', () => {
     expect(messages[1]?.tool_calls?.[0]?.function.name).to.equal(name);
   });
 
-  it('refuses two tools that an upstream could not tell apart', async () => {
-    const tools = [
-      { ...WEATHER, name: 'sky__weather' },
-      { type: 'namespace', name: 'sky', tools: [WEATHER] },
-    ];
-    const answer = await post({ ...HELLO, model: 'acme-all', tools });
-    expect([answer.status, errorOf(answer).param]).to.deep.equal([400, 'tools']);
-  });
-
   it('answers at /openai/v1 too', async () => {
     const openai = new OpenAI({ apiKey: acme.secret, baseURL: `${acme.url}/openai/v1` });
     expect((await openai.responses.create(HELLO)).output_text).to.equal('Good day, 🌍!');
