@@ -53,9 +53,8 @@ function imageBlock(
 
 /** Throws the `UpstreamError` `unsupported` for a type that is not taken. */
 export function imageBytes(type: string, data: string, at: string): ImageBlock['source'] {
-  const media_type = type === 'image/jpg' ? 'image/jpeg' : type;
-  if (!isImageType(media_type)) throw unsupported(at, `images of the type ${type || 'unknown'}`);
-  return { type: 'base64', media_type, data };
+  if (!isImageType(type)) throw unsupported(at, `images of the type ${type || 'unknown'}`);
+  return { type: 'base64', media_type: type, data };
 }
 
 function isImageType(type: string): type is (typeof IMAGE_TYPES)[number] {

@@ -1,5 +1,6 @@
 import type { MessagesOriginal } from '../../src/modalities/chat/codec.js';
 import { allText, textOfBlock } from '../../src/lib/block-text.js';
+import { pictureType, tidyBase64 } from '../../src/lib/tidy-media.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { MessagesBlock, MessagesSource } from '../../src/schema-types/messages.js';
 import { imageBytes } from './blocks.js';
@@ -114,7 +115,8 @@ function textBlocks(text: string): TextBlock[] {
 function imageOf({ type, url = '', media_type = '', data = '' }: MessagesSource, at: string) {
   if (type === 'url') return { type: 'image', source: { type, url } } as const;
   if (type !== 'base64') throw unsupported(at);
-  return { type: 'image', source: imageBytes(media_type.toLowerCase(), data, at) } as const;
+  const tidy = tidyBase64(data);
+  return { type: 'image', source: imageBytes(pictureType(media_type, tidy), tidy, at) } as const;
 }
 
 function documentOf(
@@ -136,7 +138,7 @@ function documentSource(
     case 'text':
       return { type, media_type: 'text/plain', data };
     case 'base64':
-      return { type, media_type: 'application/pdf', data };
+      return { type, media_type: 'application/pdf', data: tidyBase64(data) };
     case 'url':
       return { type, url };
     case 'content': {

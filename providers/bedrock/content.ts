@@ -8,7 +8,6 @@ export type Block = Record<string, unknown>;
 const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map([
   ['image/png', 'png'],
   ['image/jpeg', 'jpeg'],
-  ['image/jpg', 'jpeg'],
   ['image/gif', 'gif'],
   ['image/webp', 'webp'],
 ]);

@@ -319,12 +319,12 @@ describe('messages of Converse', () => {
 
 describe('images and files in messages of Converse', () => {
   it('go as bytes with their format', () => {
-    const types = ['image/png', 'image/jpeg', 'image/jpg', 'image/gif', 'image/webp'];
+    const types = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
     const { messages } = say([{ role: 'user', content: types.map(image) }]);
     const formats = messages[0]?.content.map(
       (block) => (block['image'] as { format: string }).format,
     );
-    expect(formats).to.deep.equal(['png', 'jpeg', 'jpeg', 'gif', 'webp']);
+    expect(formats).to.deep.equal(['png', 'jpeg', 'gif', 'webp']);
   });
 
   it('have names without what Converse refuses, each its own, and a text beside them', () => {

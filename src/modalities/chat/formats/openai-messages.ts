@@ -10,6 +10,7 @@ import { refuseDeep } from '../../../pipeline/nesting.js';
 import { noteUnknownFields } from '../../../http/ignored-header.js';
 import type { Capability } from '../../../core/model.js';
 import { plainId } from '../../../lib/tool-id.js';
+import { tidyBase64, tidyDataUrl, tidyPictureUrl } from '../../../lib/tidy-media.js';
 import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import type { PromptSize } from '../call.js';
 import { secondsOfWav, sniffAudio, WAV_HEAD_BYTES } from '../../../lib/audio-length.js';
@@ -186,7 +187,8 @@ function readPart(part: ContentPart, place: string, reader: MessageReader): Cont
       return { type: 'text', text: part.text, ...cacheControlField(part.cache_control) };
     case 'image_url': {
       gatePart(reader, 'vision', place, 'images');
-      const { url, detail } = part.image_url;
+      const { detail } = part.image_url;
+      const url = tidyPictureUrl(part.image_url.url);
       checkImageUrl(url, `${place}.image_url.url`);
       size.images += 1;
       if (isHttp(url)) size.urls += 1;
@@ -196,7 +198,8 @@ function readPart(part: ContentPart, place: string, reader: MessageReader): Cont
     }
     case 'input_audio': {
       gatePart(reader, 'audio', place, 'audio');
-      const { data, format } = part.input_audio;
+      const { format } = part.input_audio;
+      const data = tidyBase64(part.input_audio.data);
       size.audio_bytes += data.length;
       measureSound(data, reader);
       noteUnknownFields(part.input_audio, AUDIO_KEYS, 'messages[].content[].input_audio', ignored);
@@ -234,7 +237,8 @@ function readFile(
   place: string,
   reader: MessageReader,
 ): FilePart {
-  const { filename, file_data, file_id } = file;
+  const { filename, file_id } = file;
+  const file_data = file.file_data === undefined ? undefined : tidyDataUrl(file.file_data);
   if ((file_data === undefined) === (file_id === undefined)) {
     const param = `${place}.file`;
     const message = `${param} must have either file_data or file_id.`;

@@ -1,5 +1,6 @@
 import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { dropNulls, isRecord, recordsIn } from '../../../lib/objects.js';
+import { tidyPictureUrl } from '../../../lib/tidy-media.js';
 import { refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
@@ -76,9 +77,10 @@ function resultsOf(input: ModerationBody['input']): number {
       if (text === undefined) refuseField(`${place}.text`, 'is required');
       if (image_url) refuseField(`${place}.image_url`, 'does not belong to a text');
     } else {
-      if (!image_url) refuseField(`${place}.image_url`, 'is required');
+      if (!image_url) return refuseField(`${place}.image_url`, 'is required');
       if (text !== undefined) refuseField(`${place}.text`, 'does not belong to an image');
-      if (image_url) checkImageUrl(image_url.url, `${place}.image_url.url`);
+      image_url.url = tidyPictureUrl(image_url.url);
+      checkImageUrl(image_url.url, `${place}.image_url.url`);
     }
   });
   return 1;
