@@ -82,6 +82,31 @@ describe('when the client disconnects,', () => {
       expect(prompt_tokens).to.be.within(75_000, 95_000);
     });
 
+    it('charges the text that waited for a tool call to end when its client left', async () => {
+      const call = { index: 0, id: 'c', function: { name: 'look', arguments: '{"city":' } };
+      const events = [{ choices: [{ delta: { tool_calls: [call] } }] }, delta('word '.repeat(50))];
+      const packet = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+      const gateway = await open(talking([packet, never]), { settings: MOMENT });
+      const leaving = new AbortController();
+      const tools = [{ name: 'look', input_schema: { type: 'object' } }];
+      const response = await fetch(`${gateway.url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': gateway.secret, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...STREAM, max_tokens: 100, tools }),
+        signal: leaving.signal,
+      });
+      let text = '';
+      for await (const chunk of response.body ?? []) {
+        text += Buffer.from(chunk).toString();
+        if (text.includes('city')) break;
+      }
+      leaving.abort();
+      expect(text).not.to.include('word');
+      const { usage } = await onlyCharge(gateway);
+      const { completion_tokens } = JSON.parse(usage ?? '') as { completion_tokens: number };
+      expect(completion_tokens).to.be.greaterThan(50);
+    });
+
     const SILENT: [string, Script, object][] = [
       ['has sent nothing', { hold: never }, STREAM],
       ['has sent its head', sse([never]), STREAM],
