@@ -95,8 +95,12 @@ class PlannedChat implements Work, Countable {
   get measure(): Work['measure'] {
     if (this.work.media.length === 0) return undefined;
     return async (read) => {
-      refuseUnsupported(this.upstreams, (upstream) => fieldsLeftOut(this.work.call, upstream));
-      const { media, size } = this.work;
+      const { media, size, names } = this.work;
+      try {
+        refuseUnsupported(this.upstreams, (upstream) => fieldsLeftOut(this.work.call, upstream));
+      } catch (error) {
+        throw names?.ofError(error) ?? error;
+      }
       const measured = withMedia(size, media, await read(media));
       this.work = { ...this.work, size: measured, media: [] };
     };

@@ -83,6 +83,8 @@ function audioTokens(size: PromptSize, { limits }: Model): number {
 
 /** No provider reads more pages. */
 const MAX_PAGES = 1_000;
+/** A tree of pages may name one page again and again, and be packed. */
+const MAX_PAGES_PER_BYTE = 8;
 
 /** The size of a prompt with the pages and seconds of its media, as far as they could be read. */
 export function withMedia(
@@ -94,8 +96,10 @@ export function withMedia(
   for (const [at, { kind, data }] of media.entries()) {
     const read = sizes[at];
     if (kind === 'pdf') {
-      sum.pages += read ?? UNKNOWN_PAGES;
-      if (read === undefined) sum.unread_pages += MAX_PAGES - UNKNOWN_PAGES;
+      const most = Math.min(MAX_PAGES, MAX_PAGES_PER_BYTE * bytesOf(data));
+      const known = read ?? Math.min(UNKNOWN_PAGES, most);
+      sum.pages += known;
+      if (read === undefined) sum.unread_pages += most - known;
     } else if (read === undefined) {
       const base64 = String(data);
       const most = mostSeconds(headOf(base64), Buffer.byteLength(base64, 'base64'));
@@ -103,6 +107,10 @@ export function withMedia(
     } else sum.audio_seconds += read;
   }
   return sum;
+}
+
+function bytesOf(data: MediaFile['data']): number {
+  return typeof data === 'string' ? Buffer.byteLength(data, 'base64') : data.length;
 }
 
 /**
