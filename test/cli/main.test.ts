@@ -58,7 +58,7 @@ const MISTAKES: [string[], ...string[]][] = [
   [['credit', 'nobody', '1e3'], '"1e3" is not an amount'],
   [['credit', 'nobody', '1.0000000001'], 'has more than 9 decimals'],
   [['credit', 'nobody', '1', '--refrence', 'x'], 'Did you mean --reference?'],
-  [['schema', 'gatewy'], 'Allowed choices are gateway, provider'],
+  [['schema', 'gatewy'], 'Allowed choices are gateway, included, provider'],
   [['explain', 'simm'], 'did you mean "sim"?'],
   [['probe', 'simm'], 'no model or provider "simm"', 'did you mean "sim"?'],
   [['probe', 'sim', '--timeout', '1h'], '"1h" is not a time from 100ms to 10m'],
