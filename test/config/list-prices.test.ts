@@ -113,7 +113,9 @@ describe('the list prices of some manifests', () => {
     const none = await readListPrices(folder, ['vllm']);
     const model = target('vllm', 'llama');
     expect(none.find(model, MODALITIES)).to.equal(undefined);
-    expect(none.hint(model)).to.match(/ openai, anthropic, gemini, .*, xai/u);
+    const hosted = { ...model, provider: { ...model.provider, base_url: 'https://ai.example/v1' } };
+    expect(none.hint(hosted)).to.match(/ openai, anthropic, gemini, .*, xai/u);
+    expect(none.hint(model)).to.include('write price: free if the server is your own');
   });
 });
 
