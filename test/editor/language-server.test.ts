@@ -23,6 +23,7 @@ const FILE = `<include>include: [models/*.yaml]
 <store>store: sqlite:data/tollgate.db
 <journal>journal: data/journal
 <drain>drain: 30s
+<drain_delay>drain_delay: 5s
 <keep_alive>keep_alive: 15s
 <limits>limits:
   <limits/body>body: 20mb
