@@ -29,7 +29,8 @@ const ASSIGNMENT =
 function withHashes(text: string): string {
   return text.replace(ASSIGNMENT, (all, head: string, _mark, plain: string | undefined) => {
     if (plain === undefined || !plain.includes('#')) return all;
-    const value = plain.replace(/\s+#.*$/u, '').trimEnd();
+    const comment = plain.search(/\s#/u);
+    const value = (comment < 0 ? plain : plain.slice(0, comment)).trimEnd();
     const mark = ["'", '`', '"'].find((one) => !value.includes(one));
     return value.includes('#') && mark ? head + mark + value + mark : all;
   });
