@@ -1,6 +1,8 @@
 import { setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { MediaAnswer, MediaFile, MediaQuestion } from './media-reader.js';
+import { pagesOfPdf } from './pdf-pages.js';
+import { secondsOfSound } from './sound-seconds.js';
 
 /**
  * The process in which media of clients is read. It is not a thread, since a heap that is full ends
@@ -30,18 +32,20 @@ function setDue(limit_ms: number): void {
 
 type Reader = (bytes: Uint8Array) => Promise<number>;
 
-async function readerOf(kind: MediaFile['kind']): Promise<Reader> {
-  if (kind === 'pdf') return (await import('./pdf-pages.js')).pagesOfPdf;
-  return (await import('./sound-seconds.js')).secondsOfSound;
-}
+/** Loaded before the process is ready: that is no fault of a file. */
+const READERS: Readonly<Record<MediaFile['kind'], Reader>> = {
+  pdf: pagesOfPdf,
+  sound: secondsOfSound,
+};
 
 async function answer({ at, file, limit_ms }: MediaQuestion): Promise<MediaAnswer> {
   const { kind, data } = file;
-  const read = await readerOf(kind);
-  // Loading the reader is no fault of the files.
   if (at === 0) setDue(limit_ms);
   try {
-    return { at, size: await read(typeof data === 'string' ? Buffer.from(data, 'base64') : data) };
+    return {
+      at,
+      size: await READERS[kind](typeof data === 'string' ? Buffer.from(data, 'base64') : data),
+    };
   } catch {
     return { at, size: null };
   }

@@ -48,7 +48,7 @@ const MAX_PROCESSES = 2;
  */
 const MAX_WAIT = 4;
 const MAX_JOBS = 200;
-const START_MS = 20_000;
+const START_MS = 60_000;
 const IDLE_MS = 30_000;
 
 /**
