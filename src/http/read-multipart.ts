@@ -1,7 +1,7 @@
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError } from '../core/errors.js';
+import { longWorkTurns } from '../lib/concurrency.js';
 import { audioNamed } from '../lib/audio-length.js';
 import { validatorOfShipped } from '../lib/schemas.js';
 import { checking, isOfType, readBytes, type BodyTerms, type Check } from './request-body.js';
@@ -100,7 +100,7 @@ async function partsOf(form: BusboyInstance, bytes: Buffer): Promise<[string, st
   for (let at = 0; at < bytes.length && !refusal; at += STEP_BYTES) {
     const step = bytes.subarray(at, at + STEP_BYTES);
     await Promise.race([ended, new Promise((resolve) => void form.write(step, resolve))]);
-    await nextTurn();
+    await longWorkTurns.next();
   }
   if (!refusal) {
     form.end();

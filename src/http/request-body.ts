@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError, OptionError } from '../core/errors.js';
+import { longWorkTurns } from '../lib/concurrency.js';
 import { decode, LARGE_BYTES, countValues, parseCounted } from '../lib/json-text.js';
 import { readLargeBody } from './large-body.js';
 import type { RequestMemory } from './memory-budget.js';
@@ -36,7 +36,7 @@ export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Prom
   terms.memory.takeValues(weighed.values);
   const body = parse(await decode(bytes));
   // The next step takes as long as the parsing did, so other requests get a turn first.
-  await nextTurn();
+  await longWorkTurns.next();
   return body;
 }
 

@@ -141,9 +141,12 @@ function runAll(): void {
   for (const run of all) run();
 }
 
+/** A new connection needs so many turns of the event loop until its request is answered. */
+const TURNS_OF_OTHERS = 3;
+
 /**
- * Gives the long work of each request its own turn of the event loop, one after another. Together
- * they delay other requests no longer than one of them does.
+ * Gives the long work of each request its own turn of the event loop, one after another, with turns
+ * for all others between. Together they delay other requests no longer than one of them does.
  */
 export class EventLoopTurns {
   readonly #waiting: (() => void)[] = [];
@@ -156,13 +159,17 @@ export class EventLoopTurns {
     });
   }
 
-  #callNext(): void {
+  #callNext(turns = TURNS_OF_OTHERS): void {
     setImmediate(() => {
+      if (turns > 0) return this.#callNext(turns - 1);
       this.#waiting.shift()?.();
       if (this.#waiting.length > 0) this.#callNext();
     });
   }
 }
+
+/** The turns of all long work of this process, which has one event loop. */
+export const longWorkTurns = new EventLoopTurns();
 
 /** Waits for `work`, but no longer than `ms`: then the result is undefined. */
 export async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T | undefined> {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { longWorkTurns } from './concurrency.js';
 
 /** Smaller texts are parsed without a check, since that never takes long. */
 export const LARGE_BYTES = 64 * 1024;
@@ -147,7 +147,7 @@ export async function decode(bytes: Buffer): Promise<string> {
     const to = boundary(bytes, from + PIECE_BYTES);
     text += bytes.toString('utf8', from, to);
     from = to;
-    await nextTurn();
+    await longWorkTurns.next();
   }
   return text;
 }

@@ -1,15 +1,11 @@
 import { ClientDisconnected, GatewayError } from '../core/errors.js';
-import { memoizeByObject } from '../lib/objects.js';
 import { inTurns, type Steps } from '../lib/text-search.js';
-import { EventLoopTurns } from '../lib/concurrency.js';
+import { longWorkTurns } from '../lib/concurrency.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Context } from '../pipeline/stage.js';
 
 /** The time limit for one request: an operator's pattern may be slow, and a text very long. */
 const MAX_MS = 5_000;
-
-/** All searches of a gateway take turns on the event loop. */
-const turnsOf = memoizeByObject<object, EventLoopTurns>(() => new EventLoopTurns());
 
 /** Searches a text and returns its replacement, which may be the text itself. */
 export type Search = (text: string, field: string) => Steps<string>;
@@ -41,7 +37,7 @@ export async function searchTexts(
       yield;
     }
   };
-  await inTurns(all(), { turns: turnsOf(services), now }, (worked_ms) => {
+  await inTurns(all(), { turns: longWorkTurns, now }, (worked_ms) => {
     if (res.destroyed) throw new ClientDisconnected();
     if (worked_ms > MAX_MS) throw tooSlow(searched);
   });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EndpointEntry } from '../core/configuration.js';
 import type { Model } from '../core/model.js';
+import { longWorkTurns } from '../lib/concurrency.js';
 import { isRecord } from '../lib/objects.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
@@ -75,7 +75,7 @@ export function validate(modalities: Modalities): Stage {
         try {
           checkBody(checks, body, repair);
           // What follows takes as long as the check did, so other requests get a turn first.
-          if (memory.bytes > LARGE_BYTES) await nextTurn();
+          if (memory.bytes > LARGE_BYTES) await longWorkTurns.next();
         } catch (error) {
           const model = modelOf(body, paramsOf(ctx), state, services);
           throw withMissingCapability(error, found, body, model);

@@ -1,7 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Encoded, Provider, WireAnswer, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import type { LightAbortSignal } from '../lib/concurrency.js';
+import { type LightAbortSignal, longWorkTurns } from '../lib/concurrency.js';
 import { type AnswerMemory, AnswerBody, AnswerTooLarge } from './answer-body.js';
 import { classifyError } from './classify-error.js';
 import { ERROR_BYTES } from './error-body.js';
@@ -39,7 +38,7 @@ export async function requestOk(
   signal: LightAbortSignal,
 ): Promise<WireAnswer> {
   // Writing a large body took long, and sending it takes as long: other requests get a turn.
-  if ((wire.body?.length ?? 0) > LARGE_BYTES) await nextTurn();
+  if ((wire.body?.length ?? 0) > LARGE_BYTES) await longWorkTurns.next();
   const answer = await network.send(provider, wire, signal);
   if (!isOk(answer.status)) throw await errorOf(answer, provider, wire.body);
   return answer;

@@ -315,7 +315,10 @@ describe('a file in a message', () => {
       return withMedia(size, media, [read]).pages;
     };
     expect(pages({ file_data: dataUrl('application/pdf', PDF) }, 3)).to.equal(3);
-    expect(pages({ file_data: dataUrl('Application/PDF', Buffer.from('%PDF-1')) })).to.equal(100);
+    const unread = Buffer.from('%PDF-1'.padEnd(100));
+    expect(pages({ file_data: dataUrl('Application/PDF', unread) })).to.equal(100);
+    // A byte may show eight pages.
+    expect(pages({ file_data: dataUrl('application/pdf', Buffer.from('%PDF-1')) })).to.equal(48);
     expect(pages({ file_data: 'https://files.example.com/a.pdf' })).to.equal(100);
     expect(pages({ file_id: 'file-abc' })).to.equal(100);
   });
@@ -335,7 +338,8 @@ describe('a file in a message', () => {
     const model = modelWith(...ALL);
     const none = maxTokens(work({ type: 'text', text: '' }, model), model, provider).prompt_tokens;
     // The model takes 2,000 tokens for a picture.
-    const pdf = { file_data: dataUrl('application/pdf', PDF) };
+    const padded = Buffer.concat([Buffer.from(PDF), Buffer.alloc(100)]);
+    const pdf = { file_data: dataUrl('application/pdf', padded) };
     expect(bound(model, pdf, 3) - none).to.equal(15_000);
     expect(bound(model, pdf) - none).to.equal(1_000 * 5_000);
     const narrow = { ...model, limits: { ...model.limits, context: 9_000 } };
