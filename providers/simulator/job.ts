@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../src/lib/objects.js';
-import { fakeVideo } from './fake-video.js';
+import { readClip } from './clip.js';
 import { hash } from './fake-text.js';
 import { isCount, parse, textIn, type Fields } from './wire.js';
 
@@ -25,12 +25,7 @@ export interface Progress {
 }
 
 const PREFIX = 'video_';
-/** Width and height of a video that lies. */
-const SIZES: ReadonlyMap<unknown, readonly [number, number]> = new Map([
-  ['720p', [1_280, 720]],
-  ['1080p', [1_920, 1_080]],
-  ['4k', [3_840, 2_160]],
-]);
+const RESOLUTIONS: readonly unknown[] = ['720p', '1080p', '4k'];
 const MAX_SECONDS = 8;
 const MAX_VIDEOS = 4;
 const QUEUED_PERCENT = 10;
@@ -39,7 +34,7 @@ const QUEUED_PERCENT = 10;
 export function faultIn(body: Fields): [field: string, message: string] | undefined {
   const { prompt, resolution, aspect_ratio: ratio, seconds, audio, count } = body;
   if (typeof prompt !== 'string' || prompt === '') return ['prompt', 'A prompt is needed.'];
-  if (!SIZES.has(resolution)) return ['resolution', 'resolution is 720p, 1080p or 4k.'];
+  if (!RESOLUTIONS.includes(resolution)) return ['resolution', 'resolution is 720p, 1080p or 4k.'];
   if (ratio !== '16:9' && ratio !== '9:16')
     return ['aspect_ratio', 'aspect_ratio is 16:9 or 9:16.'];
   if (!isCount(seconds, MAX_SECONDS)) return ['seconds', `seconds is 1 to ${MAX_SECONDS}.`];
@@ -84,9 +79,6 @@ export function progressOf({ created_ms, takes_ms, fails }: Job, now_ms: number)
 }
 
 /** One of a job's videos: the same one whenever it is asked for. */
-export function content(job: Job, index: number): Buffer {
-  const [long, short] = SIZES.get(job.resolution) ?? [0, 0];
-  const [width, height] = job.aspect_ratio === '9:16' ? [short, long] : [long, short];
-  const { seconds, audio } = job;
-  return fakeVideo({ seed: (job.seed + index * 0x9e3779b1) >>> 0, width, height, seconds, audio });
+export function content(job: Job, index: number): Promise<Buffer> {
+  return readClip({ ...job, seed: (job.seed + index) >>> 0 });
 }

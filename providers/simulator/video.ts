@@ -24,7 +24,11 @@ const FAILED = { code: 'drill', message: 'The drill found [fail] in the prompt.'
  * works while the job waits. The setting `video_takes`, such as `20s`, is the duration of a job (3s
  * by default).
  */
-export function answerVideos(request: WireRequest, url: URL, settings: Settings): WireAnswer {
+export async function answerVideos(
+  request: WireRequest,
+  url: URL,
+  settings: Settings,
+): Promise<WireAnswer> {
   const [, , id, part, ...more] = url.pathname.split('/');
   if (id === undefined)
     return request.method === 'POST' ? submit(request, settings) : refuse(UNKNOWN);
@@ -38,7 +42,7 @@ export function answerVideos(request: WireRequest, url: URL, settings: Settings)
   if (status !== 'completed') return refuse(NOT_READY);
   const index = url.searchParams.get('index') ?? '0';
   if (!/^\d$/u.test(index) || Number(index) >= job.count) return refuse(UNKNOWN);
-  return send(content(job, Number(index)), rangeOf(request), settings['fail'] === 'cut');
+  return send(await content(job, Number(index)), rangeOf(request), settings['fail'] === 'cut');
 }
 
 function submit(request: WireRequest, settings: Settings): WireAnswer {

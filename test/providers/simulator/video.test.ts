@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { BufferSource, Input, MP4 } from 'mediabunny';
 import { jobOf, newJob, progressOf } from '../../../providers/simulator/job.js';
 import { textIn } from '../../../providers/simulator/wire.js';
 import { video } from '../../../providers/simulator.js';
 import type { VideoCall } from '../../../src/modalities/video/codec.js';
-import { readMp4 } from '../../helpers/mp4.js';
 import { askSimulator, type SimulatorAnswer } from '../../helpers/simulator.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 import type { JsonObject } from '../../../src/core/json.js';
@@ -49,6 +49,28 @@ async function poll(state: JsonObject): Promise<ReturnType<typeof video.polled>>
 
 function idOf(state: JsonObject): string {
   return textIn(state, 'id') ?? '';
+}
+
+interface ReadFilm {
+  width: number | undefined;
+  height: number | undefined;
+  seconds: number | undefined;
+  sound: { codec: string | null; seconds: number } | undefined;
+}
+
+/** A film as a player reads it. Packets of sound do not end with a second. */
+async function readMp4(bytes: Buffer): Promise<ReadFilm> {
+  const input = new Input({ formats: [MP4], source: new BufferSource(bytes) });
+  const video = await input.getPrimaryVideoTrack();
+  const audio = await input.getPrimaryAudioTrack();
+  return {
+    width: video?.displayWidth,
+    height: video?.displayHeight,
+    seconds: await video?.computeDuration(),
+    sound: audio
+      ? { codec: audio.codec, seconds: Math.round(await audio.computeDuration()) }
+      : undefined,
+  };
 }
 
 /** The ID of a job that is done already, for two videos. */
@@ -115,11 +137,21 @@ describe("the simulator's videos", () => {
           'content-length': String(bytes.length),
           'accept-ranges': 'bytes',
         });
-        const { seconds, tracks } = readMp4(bytes);
-        expect(seconds).to.equal(3);
-        expect(tracks).to.have.length(resolution === '4k' ? 2 : 1);
-        expect(tracks[0]).to.include({ width, height, samples_seconds: 3 });
+        const sound = resolution === '4k' ? { codec: 'aac', seconds: 3 } : undefined;
+        expect(await readMp4(bytes)).to.deep.equal({ width, height, seconds: 3, sound });
       }
+    });
+  }
+
+  for (let seconds = 1; seconds <= 8; seconds += 1) {
+    it(`last ${seconds} s by every clock, and are begun by their tables`, async () => {
+      const path = `/videos/${finished({ seconds, audio: true })}/content`;
+      const { bytes } = await askSimulator('GET', path);
+      const { sound, ...film } = await readMp4(bytes);
+      expect(film).to.deep.equal({ width: 1280, height: 720, seconds });
+      expect(sound).to.deep.equal({ codec: 'aac', seconds });
+      expect(bytes.readUInt32BE(bytes.indexOf('mvhd') + 20)).to.equal(seconds * 1_000);
+      expect(bytes.indexOf('moov')).to.be.below(bytes.indexOf('mdat'));
     });
   }
 
