@@ -2,19 +2,39 @@ import { divideUp, minNano } from '../lib/money.js';
 import type { ModelLimits, Price } from '../core/model.js';
 import { INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES, type TokenUsage } from '../core/usage.js';
 import { isRecord } from '../lib/objects.js';
+import type { Task, TaskCharge } from '../store/tasks/task-types.js';
 
-/** The bill of an answer. `estimated` if the upstream's own usage is missing or impossible. */
+/** What an answer costs. `estimated` if the upstream's own usage is missing or impossible. */
 export interface Bill {
   usage: TokenUsage;
-  /** The cost that the client owes; once settled, the amount that was collected. */
+  /** The cost that the client owes. */
   cost_nano: bigint;
   /** The cost beyond the output limit that was sent, which the client does not owe. */
   not_owed_nano?: bigint;
   estimated: boolean;
-  /** Set once settled: the part of the cost that the account could not pay. Absent if zero. */
-  uncollected_nano?: bigint;
   /** Further counts for the ledger, such as images. */
   counts?: Readonly<Record<string, number>>;
+  /** Set for a task that no request has paid for yet. */
+  task?: Omit<TaskCharge, 'cost_nano'>;
+}
+
+/** What was charged for a bill. */
+export interface Receipt extends Pick<Bill, 'usage' | 'estimated' | 'counts'> {
+  /** The cost that was collected. */
+  cost_nano: bigint;
+  /** The cost beyond that, which the account could not pay or does not owe. */
+  uncollected_nano: bigint;
+  /** The charged task; undefined if the bill has none, or if the task was deleted meanwhile. */
+  task?: Task | undefined;
+}
+
+/** The receipt of a bill of which `uncollected_nano` could not be collected. */
+export function receiptOf(bill: Bill, uncollected_nano = 0n): Receipt {
+  const { usage, estimated, counts, cost_nano, not_owed_nano = 0n } = bill;
+  const receipt: Receipt = { usage, estimated, cost_nano, uncollected_nano };
+  if (uncollected_nano > 0n) receipt.cost_nano = cost_nano + not_owed_nano - uncollected_nano;
+  if (counts) receipt.counts = counts;
+  return receipt;
 }
 
 /**

@@ -17,8 +17,6 @@ import { logPublicError } from '../pipeline/public-error.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { toClientError } from '../upstream/to-client-error.js';
 import { StoreUnreachable } from '../store/store-error.js';
-import type { Bill } from '../billing/bill.js';
-import type { PaidAnswer } from '../pipeline/work.js';
 
 /**
  * Runs around all stages of a request. Writes the answer or the error, then records the request or
@@ -101,15 +99,9 @@ function writeAnswer(
   }
 }
 
-function textOf({ answer, receipt }: State): string | undefined {
-  if (!answer) return undefined;
-  const body = 'deliver' in answer ? billedBody(answer, receipt) : answer.body();
+function textOf({ answer }: State): string | undefined {
+  const body = answer?.body();
   return typeof body === 'object' ? JSON.stringify(body) : body;
-}
-
-function billedBody(answer: PaidAnswer, receipt: Bill | undefined): object | undefined {
-  if (receipt) return answer.body(receipt);
-  throw new Error('The answer has no bill.');
 }
 
 interface TextAnswer {

@@ -83,26 +83,34 @@ export class ClientConnection implements InFlightRequest {
    * Begins a stream of events, unless it has begun. A client that reads nothing for `client_ms` is
    * disconnected.
    */
-  openEvents(
-    headers: Record<string, string>,
-    keep_alive_ms: number,
-    client_ms: number,
-    keep_alive?: string,
-  ): SseWriter {
-    return (this.#events ??= new SseWriter(
-      this.#res,
-      headers,
-      keep_alive_ms,
-      client_ms,
-      keep_alive,
-    ));
+  openEvents(head: EventHead, keep_alive_ms: number, client_ms: number): SseWriter {
+    return (this.#events ??= new SseWriter(this.#res, head, keep_alive_ms, client_ms));
   }
 
-  /** Sends bytes as they come. Throws `ClientDisconnected` when the client disconnects early. */
-  sendBytes(head: ByteHead, chunks: AsyncIterable<Uint8Array>, client_ms: number): Promise<void> {
-    return writeBytes(this.#res, head, chunks, client_ms, () => {
-      if (this.disconnected) throw new ClientDisconnected();
-    });
+  /** Whether a stream of events has begun: an error must end it, as the status was sent. */
+  get hasEvents(): boolean {
+    return this.#events !== undefined;
+  }
+
+  /** Ends a stream of events that has begun, if it has not ended, with an error. */
+  failEvents(error: GatewayError): void {
+    this.#events?.fail(error);
+  }
+
+  /** Sends bytes as they come. Throws as `ByteWriter` does. */
+  async sendBytes(
+    head: ByteHead,
+    chunks: AsyncIterable<Uint8Array>,
+    client_ms: number,
+  ): Promise<void> {
+    const writer = this.openBytes(head, client_ms);
+    for await (const chunk of chunks) await writer.write(chunk);
+    writer.end();
+  }
+
+  /** Begins an answer of bytes. */
+  openBytes(head: ByteHead, client_ms: number): ByteWriter {
+    return new ByteWriter(this.#res, head, client_ms, this);
   }
 
   /** Sends a head without a body. */
@@ -137,30 +145,57 @@ export interface ByteHead {
 }
 
 /**
- * Writes bytes to a client as they come, at the speed at which it reads. `checkPresent` throws if
- * the client has disconnected. Throws `UpstreamError` for fewer or more bytes than the head
- * announces, and leaves the answer unfinished, so that the client sees that it is cut off.
+ * Writes bytes to a client, at the speed at which it reads. Throws `ClientDisconnected` once the
+ * client has disconnected.
  */
-export async function writeBytes(
-  res: ServerResponse,
-  { status, headers, length }: ByteHead,
-  chunks: AsyncIterable<Uint8Array>,
-  client_ms: number,
-  checkPresent: () => void,
-): Promise<void> {
-  res.writeHead(status, headers);
-  let sent = 0;
-  for await (const chunk of chunks) {
-    checkPresent();
-    sent += chunk.length;
-    if (!res.write(chunk)) await waitForDrain(res, client_ms);
+export class ByteWriter {
+  readonly #res: ServerResponse;
+  #sent = 0;
+
+  constructor(
+    res: ServerResponse,
+    private readonly head: ByteHead,
+    private readonly client_ms: number,
+    private readonly client: { readonly disconnected: boolean },
+  ) {
+    this.#res = res;
+    res.writeHead(head.status, head.headers);
   }
-  checkPresent();
-  if (length !== undefined && sent !== length) {
-    throw new UpstreamError('broken', `The upstream gave ${sent} of ${length} bytes.`);
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#checkPresent();
+    this.#sent += chunk.length;
+    if (!this.#res.write(chunk)) await waitForDrain(this.#res, this.client_ms);
   }
-  res.setTimeout(client_ms);
-  res.end();
+
+  /**
+   * Throws `UpstreamError` for fewer or more bytes than the head announces, and leaves the answer
+   * unfinished, so that the client sees that it is cut off.
+   */
+  end(): void {
+    const { length } = this.head;
+    this.#checkPresent();
+    if (length !== undefined && this.#sent !== length) {
+      throw new UpstreamError('broken', `The upstream gave ${this.#sent} of ${length} bytes.`);
+    }
+    this.#res.setTimeout(this.client_ms);
+    this.#res.end();
+  }
+
+  #checkPresent(): void {
+    if (this.client.disconnected) throw new ClientDisconnected();
+  }
+}
+
+/** How a stream of events is written in the format of its client. */
+export interface EventHead {
+  headers: Record<string, string>;
+  /** The text that keeps a silent connection open; by default a comment. */
+  keep_alive?: string | undefined;
+  /** The events that end the stream with an error. */
+  error: (error: GatewayError) => string;
+  /** Whether an error closes the connection, so that no client takes the body for complete. */
+  breaks?: boolean | undefined;
 }
 
 const KEEP_ALIVE = ': keep-alive\n\n';
@@ -174,20 +209,23 @@ export class SseWriter {
   readonly #res: ServerResponse;
   readonly #timer: NodeJS.Timeout;
   readonly #client_ms: number;
+  readonly #keep_alive: string;
   /** Whether the body is sent in chunks; a client of HTTP/1.0 reads until the connection ends. */
   readonly #isChunked: boolean;
   #hasBegun = false;
+  #hasEnded = false;
   /** True if nothing has been written since the timer last fired. */
   #isQuiet = false;
 
   constructor(
     res: ServerResponse,
-    headers: Record<string, string>,
+    private readonly head: EventHead,
     keep_alive_ms: number,
     client_ms: number,
-    private readonly keep_alive = KEEP_ALIVE,
   ) {
+    const { headers, keep_alive = KEEP_ALIVE } = head;
     this.#res = res;
+    this.#keep_alive = keep_alive;
     this.#client_ms = client_ms;
     this.#isChunked = res.req.httpVersion === '1.1';
     res.writeHead(200, { ...headers, ...(this.#isChunked && { 'transfer-encoding': 'chunked' }) });
@@ -204,20 +242,26 @@ export class SseWriter {
 
   /** Sends the head with a keep-alive, as there is no text yet. */
   open(): void {
-    this.#send(this.keep_alive);
+    this.#send(this.#keep_alive);
   }
 
-  end(text: string): void {
+  /** Ends the stream with an error, unless it has ended. */
+  fail(error: GatewayError): void {
+    if (this.#hasEnded) return;
+    this.end(this.head.error(error), true);
+  }
+
+  /** Sends the last text. One that `failed` closes the connection, where its client wants that. */
+  end(text: string, failed = false): void {
+    this.#hasEnded = true;
     clearInterval(this.#timer);
     if (this.#res.destroyed) return;
+    if (failed && this.head.breaks) return this.#breakOff(text);
     this.#res.end(text);
     if (this.#res.writableLength > 0) this.#res.setTimeout(this.#client_ms);
   }
 
-  /** Sends a text and closes the connection, so that no client takes the body for complete. */
-  breakOff(text: string): void {
-    clearInterval(this.#timer);
-    if (this.#res.destroyed) return;
+  #breakOff(text: string): void {
     this.#res.write(text, () => this.#res.destroy());
     this.#res.setTimeout(this.#client_ms);
   }
@@ -239,7 +283,7 @@ export class SseWriter {
   /** A stalled client gets no comments on top of the text that it has not read yet. */
   #keepAlive(): void {
     const { writableNeedDrain } = this.#res.socket ?? this.#res;
-    if (this.#isQuiet && !writableNeedDrain) this.#send(this.keep_alive);
+    if (this.#isQuiet && !writableNeedDrain) this.#send(this.#keep_alive);
     this.#isQuiet = !this.#isQuiet;
   }
 }

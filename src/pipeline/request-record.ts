@@ -1,4 +1,4 @@
-import type { Bill } from '../billing/bill.js';
+import type { Bill, Receipt } from '../billing/bill.js';
 import {
   CLIENT_DISCONNECTED_STATUS,
   FLAGS,
@@ -149,7 +149,7 @@ interface RecordedRequest {
   task?: { task: Pick<Task, 'model' | 'provider' | 'upstream_model'> };
   /** `streams` is true for a stream. */
   answer?: object;
-  receipt?: Bill;
+  receipt?: Receipt;
 }
 
 /** Composes the record that the store writes with the charge; undefined if none is kept. */
@@ -190,7 +190,7 @@ export function finalRecord(
 function compose(
   state: RecordedRequest,
   notes: RequestNotes,
-  bill: Bill | undefined,
+  bill: Bill | Receipt | undefined,
   outcome: RequestOutcome,
 ): RequestRecord {
   const { status, code } = outcome;
@@ -226,7 +226,7 @@ function compose(
     took_ms: 0,
     own_ms: 0,
     cost_nano: bill?.cost_nano ?? 0n,
-    uncollected_nano: bill?.uncollected_nano ?? 0n,
+    uncollected_nano: state.receipt?.uncollected_nano ?? 0n,
     flags: flags(notes, bill, last) | (isCut(outcome) ? FLAGS.cut : 0),
     is_kept: false,
   };
@@ -240,7 +240,7 @@ function isStream(answer: object | undefined): boolean {
 
 function flags(
   { flags: noted, attempts, client }: RequestNotes,
-  bill: Bill | undefined,
+  bill: Pick<Bill, 'estimated' | 'cost_nano'> | undefined,
   last: UpstreamAttempt | undefined,
 ): number {
   let bits = noted;

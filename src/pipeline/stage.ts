@@ -1,5 +1,5 @@
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { Bill } from '../billing/bill.js';
+import type { Receipt } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import { type GatewayError, OptionError } from '../core/errors.js';
@@ -29,7 +29,7 @@ export interface Facts {
   task: RoutedTask;
   hold: Hold;
   answer: Answer;
-  receipt: Bill;
+  receipt: Receipt;
 }
 
 export type Fact = keyof Facts;

@@ -1,6 +1,5 @@
-import type { Bill } from '../billing/bill.js';
+import type { Bill, Receipt } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
-import type { GatewayError } from '../core/errors.js';
 import type { Caller, Upstream } from '../core/model.js';
 import type { ClientConnection } from '../http/client-connection.js';
 import type { MediaFile, MediaSizes } from '../lib/media-reader.js';
@@ -8,24 +7,47 @@ import type { Task } from '../store/tasks/task-types.js';
 import type { RequestNotes } from './request-record.js';
 import type { Services } from './services.js';
 
-/**
- * Commits a charge and resolves with the bill as it was paid. The last byte of an answer is sent
- * only after that.
- */
-export type Settle = (bill: Bill) => Promise<Bill>;
-
 /** An answer that costs money. An answer without a bill or a body does not compile. */
 export interface PaidAnswer {
   /** The name of the provider that answered. */
   provider: string;
   /** Names of request fields that this upstream does not accept, beside `Work.ignored`. */
   ignored?: readonly string[] | undefined;
-  /** True for a stream, which has only begun: `deliver` reports how it ends. */
+  /** True for a stream, which has only begun: `finish` reports how it ends. */
   streams: boolean;
-  /** Charges the answer through `settle`; also sends a stream to its client. */
-  deliver(settle: Settle): Promise<Bill>;
-  /** The JSON for the client; undefined if `deliver` has written the answer. */
-  body(bill: Bill): object | undefined;
+  /**
+   * Sends all but the last byte of a stream, or writes the body, so that a fault of ours comes
+   * before the charge. Resolves with the bill.
+   */
+  finish(): Promise<Bill>;
+  /** Sends what is left, once the charge is committed. Throws the error that cut a stream off. */
+  close(receipt: Receipt): Promise<void> | void;
+  /** The JSON for the client; undefined if `finish` and `close` send the answer. */
+  body(): object | undefined;
+}
+
+/** The parts of an answer that has come whole. */
+interface WholeAnswer extends Pick<PaidAnswer, 'provider' | 'ignored'> {
+  bill: () => Promise<Bill>;
+  /** Writes the JSON for the client; undefined for a client that has disconnected. */
+  write: (bill: Bill) => object | undefined;
+}
+
+/** An answer that has come whole, and whose body shows its bill. */
+export function wholeAnswer({ provider, ignored, bill, write }: WholeAnswer): PaidAnswer {
+  let body: object | undefined;
+  return {
+    provider,
+    ignored,
+    streams: false,
+    finish: async () => {
+      const due = await bill();
+      body = write(due);
+      return due;
+    },
+    close: () => undefined,
+    body: () => body,
+  };
 }
 
 /** An answer that costs nothing. */
@@ -80,9 +102,9 @@ export interface Work {
   readonly streams?: boolean;
   /**
    * Begins the stream before an upstream has answered, so that no proxy takes the silence for a
-   * failure. Returns a function that ends it with an error.
+   * failure.
    */
-  openStream?(context: SendContext): (error: GatewayError) => void;
+  openStream?(context: SendContext): void;
   /**
    * Reads how many pages and seconds the media of the request have, if it has any, before its max
    * cost is computed. Rejects with a `GatewayError` if no upstream takes the media.

@@ -1,6 +1,6 @@
-import type { Bill } from '../billing/bill.js';
+import { receiptOf, type Bill, type Receipt } from '../billing/bill.js';
 import { OptionError } from '../core/errors.js';
-import { TOKEN_CLASSES } from '../core/usage.js';
+import { NO_TOKENS, TOKEN_CLASSES } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Stage, type State } from '../pipeline/stage.js';
@@ -8,9 +8,8 @@ import { recordWithCharge } from '../pipeline/request-record.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
 /**
- * Charges an answer: by the usage that the upstream reports, or by an estimate where that is
- * missing or impossible. The last byte of the answer is sent after the charge is committed. `meter:
- * once` charges a task when its result is fetched for the first time.
+ * Finishes an answer, charges it, and closes it: its last byte is sent after the charge is
+ * committed. `meter: once` charges a task when its result is fetched for the first time.
  */
 export const meter: Stage = {
   name: 'meter',
@@ -29,17 +28,21 @@ export const meter: Stage = {
     };
   },
   create: (option, services) => {
-    const charge = isOnce(option) ? noteBill : settle;
-    return async (ctx, next) => {
-      const { state } = ctx;
+    const charge = isOnce(option) ? chargeTask : chargeHold;
+    return async ({ state }, next) => {
       const answer = fact(state, 'answer');
-      if ('deliver' in answer) {
-        state.receipt = await answer.deliver((bill) => charge(state, answer, bill, services));
+      if ('finish' in answer) {
+        const bill = await answer.finish();
+        const receipt = await charge(bill, answer, state, services);
+        state.receipt = receipt;
+        await answer.close(receipt);
       }
       await next();
     };
   },
 };
+
+const NOTHING_CHARGED = receiptOf({ usage: NO_TOKENS, cost_nano: 0n, estimated: false });
 
 function isOnce(option: unknown): boolean {
   if (option === undefined) return false;
@@ -47,28 +50,35 @@ function isOnce(option: unknown): boolean {
   throw new OptionError('the only option of meter is "once"', ['once']);
 }
 
-/** Keeps the bill of a task that is charged already, in case its delivery breaks off. */
-function noteBill(state: State, _answer: PaidAnswer, bill: Bill): Promise<Bill> {
-  state.receipt = bill;
-  return Promise.resolve(bill);
+/** Charges a task, unless another request has charged it. */
+async function chargeTask(
+  bill: Bill,
+  _answer: PaidAnswer,
+  state: State,
+  { store }: Services,
+): Promise<Receipt> {
+  if (!bill.task) return receiptOf(bill);
+  const { content_id, usage } = bill.task;
+  const { cost_nano } = bill;
+  const { id } = fact(state, 'task').task;
+  const task = await store.tasks.settle(id, { content_id, usage, cost_nano });
+  const isFirst = task?.content_id === content_id;
+  return isFirst ? { ...receiptOf(bill), task } : { ...NOTHING_CHARGED, task };
 }
 
-async function settle(
-  state: State,
-  answer: PaidAnswer,
+async function chargeHold(
   bill: Bill,
+  answer: PaidAnswer,
+  state: State,
   services: Services,
-): Promise<Bill> {
+): Promise<Receipt> {
   const hold = fact(state, 'hold');
-  // It is written before the charge, so that a fault of its writer is not charged.
-  const body = answer.body(bill);
-  state.answer = { ...answer, body: () => body };
-  const kept = hold.idempotency && { status: 200, text: JSON.stringify(body) };
+  const kept = hold.idempotency && { status: 200, text: JSON.stringify(answer.body()) };
   const { usage, cost_nano, not_owed_nano, estimated } = bill;
   // There was no output, so there is no charge: `balance` releases the hold.
   if (cost_nano === 0n && usage.completion_tokens === 0) {
     await hold.answer(kept);
-    return bill;
+    return receiptOf(bill);
   }
   const charge: Parameters<typeof hold.settle>[0] = {
     key_id: fact(state, 'caller').key_id,
@@ -87,7 +97,8 @@ async function settle(
   const settled = await hold.settle(charge, kept, record);
   if (settled && record) record.is_kept = true;
   const uncollected_nano = settled?.uncollected_nano ?? 0n;
-  return uncollected_nano === 0n ? bill : partlyPaid(state, bill, uncollected_nano, services);
+  if (uncollected_nano > 0n) logUncollected(state, uncollected_nano, services);
+  return receiptOf(bill, uncollected_nano);
 }
 
 /** The counts of a bill as JSON. Most have tokens alone, and are written many times faster. */
@@ -97,12 +108,9 @@ function usageText({ usage, counts }: Bill): string {
   return `{"prompt_tokens":${prompt_tokens},"completion_tokens":${completion_tokens}}`;
 }
 
-/** Logs and returns the bill of an answer that the account could not pay in full. */
-function partlyPaid(state: State, bill: Bill, uncollected_nano: bigint, { log }: Services): Bill {
+function logUncollected(state: State, uncollected_nano: bigint, { log }: Services): void {
   const { request_id } = state;
   const { id: model } = fact(state, 'model');
   const uncollected = formatDollars(uncollected_nano);
   log.warn({ request_id, model, uncollected }, 'an answer cost more than could be collected');
-  const cost_nano = bill.cost_nano + (bill.not_owed_nano ?? 0n) - uncollected_nano;
-  return { ...bill, cost_nano, uncollected_nano };
 }

@@ -1,6 +1,6 @@
 import { ClientConnection } from '../http/client-connection.js';
 import type { Configuration } from '../core/configuration.js';
-import { ClientDisconnected, OptionError, type GatewayError } from '../core/errors.js';
+import { ClientDisconnected, OptionError } from '../core/errors.js';
 import { headerSafe, ignoredHeader } from '../http/ignored-header.js';
 import type { Modalities, Operation } from '../pipeline/modality.js';
 import {
@@ -11,7 +11,7 @@ import {
   type Stage,
   type State,
 } from '../pipeline/stage.js';
-import { logPublicError } from '../pipeline/public-error.js';
+import { logPublicError, publicErrorOf } from '../pipeline/public-error.js';
 import { RequestNotes } from '../pipeline/request-record.js';
 import type { Services } from '../pipeline/services.js';
 import { UpstreamError } from '../core/upstream-error.js';
@@ -19,7 +19,13 @@ import { upstreamFault } from '../telemetry/plain-error.js';
 import { isRetryable, toClientError } from '../upstream/to-client-error.js';
 import type { UpstreamAttempt } from '../core/request-record.js';
 import type { Upstream } from '../core/model.js';
-import type { Answer, PaidAnswer, SendContext, Work } from '../pipeline/work.js';
+import {
+  wholeAnswer,
+  type Answer,
+  type PaidAnswer,
+  type SendContext,
+  type Work,
+} from '../pipeline/work.js';
 
 /**
  * Runs the operation that its option names. Most send the work of the request to its upstreams, one
@@ -57,6 +63,7 @@ export function transform(modalities: Modalities): Stage {
         } catch (error) {
           // The answer is not read any further, so its upstream call is aborted.
           client.stop(new ClientDisconnected());
+          client.failEvents(publicErrorOf(error));
           setUpstreamHeaders?.(ctx);
           throw error;
         } finally {
@@ -109,17 +116,15 @@ function sendWork(state: State, client: ClientConnection, services: Services): P
  */
 async function askForStream(work: Work, context: SendContext): Promise<Answer> {
   const { request_id, client, services } = context;
-  let fail: ((error: GatewayError) => void) | undefined;
   const timer = setTimeout(() => {
-    if (!client.disconnected) fail = work.openStream?.(context);
+    if (!client.disconnected) work.openStream?.(context);
   }, services.configuration.keep_alive_ms);
   try {
     return await askEach(work, context);
   } catch (error) {
-    if (!fail || client.disconnected) throw error;
-    const { public_error } = logPublicError(request_id, error, services.log);
-    client.reported = public_error;
-    fail(public_error);
+    if (client.hasEvents && !client.disconnected) {
+      client.reported = logPublicError(request_id, error, services.log).public_error;
+    }
     throw error;
   } finally {
     clearTimeout(timer);
@@ -144,7 +149,7 @@ async function askEach(work: Work, context: SendContext): Promise<Answer> {
     try {
       const answer = await work.send(upstream, context);
       notes.attemptEnded();
-      // A stream has only begun: its delivery reports to `health` how it ends.
+      // A stream has only begun: its `finish` reports to `health` how it ends.
       if (!('streams' in answer && answer.streams)) health.answered(name);
       return answer;
     } catch (error) {
@@ -187,12 +192,11 @@ function unanswered(
   const isDrained = on_abort === 'drain' && client.signal.aborted && !client.may_retry;
   if (!isSent || !isDrained || !work.unansweredBill) throw new ClientDisconnected();
   const billOf = work.unansweredBill.bind(work);
-  return {
+  return wholeAnswer({
     provider: name,
-    streams: false,
-    deliver: async (settle) => settle(await billOf(upstream, context)),
-    body: () => undefined,
-  };
+    bill: () => billOf(upstream, context),
+    write: () => undefined,
+  });
 }
 
 /** Like `askEach`. If it fails, undoes what the work began before an upstream answered. */

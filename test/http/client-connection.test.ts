@@ -15,6 +15,8 @@ import { until } from '../helpers/until.js';
 const HOUR_MS = 3_600_000;
 const CHUNK = 'x'.repeat(64 * 1024);
 
+const head = (headers: Record<string, string> = {}) => ({ headers, error: () => '' });
+
 describe('SseWriter', () => {
   let server: Server;
   let response: ServerResponse;
@@ -26,7 +28,7 @@ describe('SseWriter', () => {
     const asked = once(server, 'request');
     const answered = once(get({ port, host: '127.0.0.1' }), 'response');
     [, response] = (await asked) as [unknown, ServerResponse];
-    const sink = new SseWriter(response, { 'x-test': 'yes' }, HOUR_MS, patience_ms);
+    const sink = new SseWriter(response, head({ 'x-test': 'yes' }), HOUR_MS, patience_ms);
     response.flushHeaders();
     [client] = (await answered) as [IncomingMessage];
     return sink;
@@ -83,7 +85,7 @@ describe('SseWriter', () => {
     const socket = connectTo(port, '127.0.0.1');
     socket.write('GET / HTTP/1.0\r\n\r\n');
     [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
-    const sink = new SseWriter(response, {}, HOUR_MS, HOUR_MS);
+    const sink = new SseWriter(response, head(), HOUR_MS, HOUR_MS);
     void sink.write('one');
     void sink.write('two');
     sink.end('three');
@@ -95,7 +97,7 @@ describe('SseWriter', () => {
   it('keeps the order of answers to requests that a client sends at once', async () => {
     const { port } = server.address() as AddressInfo;
     const sinks: SseWriter[] = [];
-    server.on('request', (_, res) => sinks.push(new SseWriter(res, {}, HOUR_MS, HOUR_MS)));
+    server.on('request', (_, res) => sinks.push(new SseWriter(res, head(), HOUR_MS, HOUR_MS)));
     const socket = connectTo(port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(2));
     await until(() => sinks.length === 2, 'both requests are there');
@@ -117,7 +119,7 @@ describe('SseWriter', () => {
       const asked = once(server, 'request');
       const answered = once(get({ port, host: '127.0.0.1', agent }), 'response');
       [, response] = (await asked) as [unknown, ServerResponse];
-      new SseWriter(response, {}, HOUR_MS, HOUR_MS).end(text);
+      new SseWriter(response, head(), HOUR_MS, HOUR_MS).end(text);
       [client] = (await answered) as [IncomingMessage];
       let said = '';
       for await (const chunk of client) said += String(chunk);

@@ -2,10 +2,10 @@ import type { Bill } from '../../billing/bill.js';
 import { ClientDisconnected, isStop, type GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import { NO_TOKENS } from '../../core/usage.js';
-import { logPublicError, publicErrorOf } from '../../pipeline/public-error.js';
+import { logPublicError } from '../../pipeline/public-error.js';
 import type { Services } from '../../pipeline/services.js';
 import type { RequestNotes } from '../../pipeline/request-record.js';
-import type { SendContext, Settle } from '../../pipeline/work.js';
+import type { PaidAnswer, SendContext } from '../../pipeline/work.js';
 import { toClientError } from '../../upstream/to-client-error.js';
 import { CallsInTurn } from './tool-call-order.js';
 import { chatBill, type Terms } from './price.js';
@@ -22,35 +22,37 @@ const EVENTS = 'text/event-stream; charset=utf-8';
 const NO_CHARGE: Bill = { usage: NO_TOKENS, cost_nano: 0n, estimated: true };
 
 /**
- * Sends a stream to the client, charges it, and only then sends its last events. After an error the
- * stream ends with an error event; an error of `settle` is also thrown.
+ * The answer of a stream that has begun. `finish` sends all but its last events, and `close` sends
+ * those, which are an error if the stream was cut.
  */
-export async function deliverStream(
+export function streamedAnswer(
   stream: ChatStream,
+  ignored: PaidAnswer['ignored'],
   writer: ChatStreamWriter,
   terms: Terms,
-  settle: Settle,
   context: SendContext,
-): Promise<Bill> {
+): PaidAnswer {
   const { request_id, notes, services } = context;
-  const { limits } = services.configuration;
-  const sink = openSink(writer, context);
-  try {
-    const piped = await pipeStream(stream, writer, sink, limits, notes);
-    const due = await streamBill(piped, writer, terms);
-    const { outcome, text } = lastEvents(piped, writer, due, (error) =>
-      cutError(request_id, error, services),
-    );
-    recordOutcome(outcome, stream.upstream.provider.name, notes, services);
-    const bill = await settle(outcome.how === 'failed' ? NO_CHARGE : due);
-    if ('error' in outcome && writer.breaks) sink.breakOff(text);
-    else sink.end(text);
-    return bill;
-  } catch (error) {
-    // The status was sent, so only an event can report that the stream is incomplete.
-    fail(sink, writer, publicErrorOf(error));
-    throw error;
-  }
+  const { name: provider } = stream.upstream.provider;
+  let close: () => void;
+  return {
+    provider,
+    ignored,
+    streams: true,
+    finish: async () => {
+      const sink = openEvents(writer, context);
+      const piped = await pipeStream(stream, writer, sink, services.configuration.limits, notes);
+      const due = await streamBill(piped, writer, terms);
+      const { outcome, text } = lastEvents(piped, writer, due, (error) =>
+        cutError(request_id, error, services),
+      );
+      recordOutcome(outcome, provider, notes, services);
+      close = () => sink.end(text, 'error' in outcome);
+      return outcome.how === 'failed' ? NO_CHARGE : due;
+    },
+    close: () => close(),
+    body: () => undefined,
+  };
 }
 
 /**
@@ -73,29 +75,21 @@ function lastEvents(
   }
 }
 
-function openSink(
-  { wire }: ChatStreamWriter,
+/** Begins the stream to the client, unless it has begun. */
+export function openEvents(
+  writer: ChatStreamWriter,
   { request_id, client, services }: SendContext,
 ): SseWriter {
+  const { wire, breaks } = writer;
   const { keep_alive_ms, limits } = services.configuration;
   const own = { 'x-request-id': request_id, 'content-type': wire?.content_type ?? EVENTS };
-  const headers = Object.assign(own, STREAM_HEADERS);
-  return client.openEvents(headers, keep_alive_ms, limits.client_ms, wire?.keep_alive);
-}
-
-/** Begins a stream before there is output. Returns a function that ends it with an error. */
-export function openStream(
-  writer: ChatStreamWriter,
-  context: SendContext,
-): (error: GatewayError) => void {
-  const sink = openSink(writer, context);
-  sink.open();
-  return (error) => fail(sink, writer, error);
-}
-
-function fail(sink: SseWriter, writer: ChatStreamWriter, error: GatewayError): void {
-  if (writer.breaks) sink.breakOff(writer.error(error));
-  else sink.end(writer.error(error));
+  const head = {
+    headers: Object.assign(own, STREAM_HEADERS),
+    keep_alive: wire?.keep_alive,
+    error: (error: GatewayError) => writer.error(error),
+    breaks,
+  };
+  return client.openEvents(head, keep_alive_ms, limits.client_ms);
 }
 
 /**

@@ -1,14 +1,19 @@
 import type { Bill } from '../../billing/bill.js';
 import type { Encoded, WireAnswer } from '../../core/provider.js';
 import { isRecord } from '../../lib/objects.js';
-import type { GatewayError } from '../../core/errors.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Model, Upstream } from '../../core/model.js';
 import type { LightAbortSignal } from '../../lib/concurrency.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { operationReader, type OperationWith } from '../../pipeline/operation.js';
 import { refuseUnsupported } from '../../pipeline/unsupported.js';
-import type { Fit, PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
+import {
+  wholeAnswer,
+  type Fit,
+  type PaidAnswer,
+  type SendContext,
+  type Work,
+} from '../../pipeline/work.js';
 import type { Network } from '../../upstream/network-types.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
 import { refuseLarge } from './answer-bounds.js';
@@ -28,19 +33,18 @@ import {
   type ChatReply,
 } from './codec.js';
 import type { Countable } from './count-tokens.js';
-import { deliverStream, openStream } from './deliver.js';
+import { openEvents, streamedAnswer } from './deliver.js';
 import { fanOut } from './fan-out.js';
 import { largestLimit, leastLimit, withLimit } from './fit.js';
 import type { ChatFormat, ChatStreamWriter } from './formats/format.js';
 import { inlineUrls } from './inline-urls.js';
 import {
-  chargeAnswer,
   chatBill,
   chatMaxCost,
   promptTokens,
   refuseTooLong,
+  replyBill,
   withMedia,
-  type Terms,
 } from './price.js';
 import { UsageReport, type ChoiceText } from './usage-report.js';
 import { beginStream, openReader, readWhole, wholeAsStream } from './whole-answer.js';
@@ -143,8 +147,8 @@ class PlannedChat implements Work, Countable {
     });
   }
 
-  openStream(context: SendContext): (error: GatewayError) => void {
-    return openStream(this.#writerFor(context), context);
+  openStream(context: SendContext): void {
+    openEvents(this.#writerFor(context), context).open();
   }
 
   /** The writer of the stream. It is the same for all upstreams, as the stream may have begun. */
@@ -176,9 +180,16 @@ class PlannedChat implements Work, Countable {
     const attempt = { call, upstream, head, visible, limits, client, reports };
     const answer = await sendChat(attempt, network);
     const terms = { work, model, upstream, hold_nano: hold.amount_nano, reports };
-    return answer.kind === 'chat'
-      ? wholeAnswer(format, answer, terms)
-      : streamedAnswer(this.#writerFor(context), answer, terms, context);
+    const ignored = clientNames(answer.ignored, work);
+    if (answer.kind === 'chat-stream') {
+      return streamedAnswer(answer, ignored, this.#writerFor(context), terms, context);
+    }
+    return wholeAnswer({
+      provider: upstream.provider.name,
+      ignored,
+      bill: () => replyBill(answer.reply, terms),
+      write: (bill) => format.write(answer.head, answer.reply, bill, work),
+    });
   }
 
   leftOutBy(upstream: Upstream): readonly string[] {
@@ -202,34 +213,9 @@ class PlannedChat implements Work, Countable {
   }
 }
 
-function wholeAnswer(format: ChatFormat, answer: ChatAnswer, terms: Terms): PaidAnswer {
-  return {
-    provider: answer.upstream.provider.name,
-    ignored: clientNames(answer.ignored, terms.work),
-    streams: false,
-    deliver: (settle) => chargeAnswer(answer, terms, settle),
-    body: (bill) => format.write(answer.head, answer.reply, bill, terms.work),
-  };
-}
-
 /** The names of ignored fields, as the client's format calls them. */
 function clientNames(fields: ChatAnswer['ignored'], { names }: ChatWork): ChatAnswer['ignored'] {
   return names ? fields?.map((name) => names.ofIgnored(name)) : fields;
-}
-
-function streamedAnswer(
-  writer: ChatStreamWriter,
-  answer: ChatStream,
-  terms: Terms,
-  context: SendContext,
-): PaidAnswer {
-  return {
-    provider: answer.upstream.provider.name,
-    ignored: clientNames(answer.ignored, terms.work),
-    streams: true,
-    deliver: (settle) => deliverStream(answer, writer, terms, settle, context),
-    body: () => undefined,
-  };
 }
 
 /**

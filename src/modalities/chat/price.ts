@@ -13,8 +13,14 @@ import {
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
-import type { ChatWork, ChatAnswer, PromptSize } from './call.js';
-import { isChatCodec, type ChatCall, type ChatChoice, type ToolCall } from './codec.js';
+import type { ChatWork, PromptSize } from './call.js';
+import {
+  isChatCodec,
+  type ChatCall,
+  type ChatChoice,
+  type ChatReply,
+  type ToolCall,
+} from './codec.js';
 import { mostSeconds } from '../../lib/audio-length.js';
 import { headOf } from '../../lib/data-url.js';
 import { readFileSize, UNKNOWN_PAGES } from './file-size.js';
@@ -23,7 +29,6 @@ import type { ChatMessage, ContentPart } from '../../schema-types/chat-completio
 import { countTokens } from '../../billing/tokens.js';
 import { plainId } from '../../lib/tool-id.js';
 import type { ChoiceText, UsageReport } from './usage-report.js';
-import type { Settle } from '../../pipeline/work.js';
 import { GatewayError } from '../../core/errors.js';
 
 /** At least the tokens that a chat template adds around a prompt and around each message. */
@@ -336,17 +341,10 @@ function textsOfPart(part: ContentPart): string[] {
   return 'text' in size ? [filename, Buffer.from(size.text, 'base64').toString()] : [filename];
 }
 
-/** Charges a whole answer. */
-export async function chargeAnswer(
-  { reply }: ChatAnswer,
-  terms: Terms,
-  settle: Settle,
-): Promise<Bill> {
-  const texts = reply.choices.map((choice) => ({
-    index: choice.index,
-    text: textOfChoice(choice),
-  }));
-  return settle(await chatBill(texts, terms, true));
+/** The bill of a whole answer. */
+export function replyBill({ choices }: ChatReply, terms: Terms): Promise<Bill> {
+  const texts = choices.map((choice) => ({ index: choice.index, text: textOfChoice(choice) }));
+  return chatBill(texts, terms, true);
 }
 
 /** All text of a choice, for counting its tokens. */

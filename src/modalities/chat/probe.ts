@@ -2,7 +2,7 @@ import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { ProbeContext } from '../../pipeline/modality.js';
-import { chargeAnswer } from './price.js';
+import { replyBill } from './price.js';
 import { chatWork } from './formats/chat-completion.js';
 import type { UsageReport } from './usage-report.js';
 import { sendChat, visiblePartsOf } from './planned-chat.js';
@@ -54,5 +54,5 @@ async function probeWith(
     throw new UpstreamError('broken', 'The upstream began a stream that was not asked for.');
   }
   const terms = { work, model, upstream, hold_nano: null, reports };
-  return chargeAnswer(answer, terms, (bill) => Promise.resolve(bill));
+  return replyBill(answer.reply, terms);
 }

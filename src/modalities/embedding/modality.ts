@@ -2,7 +2,7 @@ import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/operation.js';
-import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
+import { wholeAnswer, type PaidAnswer, type SendContext, type Work } from '../../pipeline/work.js';
 import type { EmbeddingCall } from './codec.js';
 import {
   embedding as openAiFormat,
@@ -45,12 +45,11 @@ class PlannedEmbeddings implements Work {
       context.services,
     );
     const terms = this.#termsFor(upstream, context);
-    return {
+    return wholeAnswer({
       provider: upstream.provider.name,
-      streams: false,
-      deliver: async (settle) => settle(await embeddingBill(usage, terms)),
-      body: (bill) => format.write(model, call, vectors, bill),
-    };
+      bill: () => embeddingBill(usage, terms),
+      write: (bill) => format.write(model, call, vectors, bill),
+    });
   }
 
   unansweredBill(upstream: Upstream, context: SendContext): Promise<Bill> {

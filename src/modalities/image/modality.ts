@@ -1,7 +1,7 @@
 import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/operation.js';
-import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
+import { wholeAnswer, type PaidAnswer, type SendContext, type Work } from '../../pipeline/work.js';
 import type { ImageCall } from './codec.js';
 import { imageEdit } from './formats/image-edit.js';
 import {
@@ -51,13 +51,12 @@ class PlannedImages implements Work {
     const answer = await sendImages(call, upstream, client, services);
     const { provider, price } = upstream;
     const terms = { call, model, provider, price, hold_nano: hold.amount_nano };
-    return {
+    return wholeAnswer({
       provider: provider.name,
       ignored: answer.ignored,
-      streams: false,
-      deliver: async (settle) => settle(await billOf(answer, terms)),
-      body: (bill) => format.write(answer, bill),
-    };
+      bill: () => billOf(answer, terms),
+      write: (bill) => format.write(answer, bill),
+    });
   }
 }
 

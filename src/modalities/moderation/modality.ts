@@ -2,7 +2,7 @@ import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import { spendingOperation } from '../../pipeline/operation.js';
 import type { Modality } from '../../pipeline/modality.js';
-import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
+import { wholeAnswer, type PaidAnswer, type SendContext, type Work } from '../../pipeline/work.js';
 import type { ModerationCall } from './codec.js';
 import { moderation as openAiFormat, type ModerationFormat } from './formats/moderation.js';
 import { readModeration } from './manifest.js';
@@ -34,12 +34,11 @@ class PlannedModeration implements Work {
     const { client, services, request_id } = context;
     const reply = await sendModeration(call, upstream, client, services);
     const terms = this.#termsFor(upstream, context);
-    return {
+    return wholeAnswer({
       provider: upstream.provider.name,
-      streams: false,
-      deliver: async (settle) => settle(await moderationBill(reply.usage, terms)),
-      body: () => format.write(request_id, model, reply),
-    };
+      bill: () => moderationBill(reply.usage, terms),
+      write: () => format.write(request_id, model, reply),
+    });
   }
 
   unansweredBill(upstream: Upstream, context: SendContext): Promise<Bill> {

@@ -7,7 +7,7 @@ import type { SpeechCall } from './codec.js';
 import { DEFAULT_FORMAT, speech as openAiFormat, type SpeechFormat } from './formats/speech.js';
 import { readSpeech } from './manifest.js';
 import { readCharacterPrice, sampleBill, speechBill, speechMaxCost } from './price.js';
-import { deliverSpeech, sendSpeech } from './send.js';
+import { sendSpeech, speechAnswer } from './send.js';
 
 const FORMATS: readonly SpeechFormat[] = [openAiFormat];
 
@@ -32,12 +32,7 @@ class PlannedSpeech implements Work {
   async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const { call } = this;
     const opened = await sendSpeech(call, upstream, context.client, context.services);
-    return {
-      provider: upstream.provider.name,
-      streams: true,
-      deliver: (settle) => deliverSpeech(opened, call, upstream, settle, context),
-      body: () => undefined,
-    };
+    return speechAnswer(opened, call, upstream, context);
   }
 
   async unansweredBill({ price }: Upstream): Promise<Bill> {

@@ -1,10 +1,9 @@
-import type { Bill } from '../../billing/bill.js';
 import type { Upstream } from '../../core/model.js';
 import { UpstreamError } from '../../core/upstream-error.js';
-import type { ClientConnection } from '../../http/client-connection.js';
+import type { ByteWriter, ClientConnection } from '../../http/client-connection.js';
 import { operationReader } from '../../pipeline/operation.js';
 import type { Services } from '../../pipeline/services.js';
-import type { SendContext, Settle } from '../../pipeline/work.js';
+import type { PaidAnswer, SendContext } from '../../pipeline/work.js';
 import { AnswerTooLarge } from '../../upstream/answer-body.js';
 import { jsonRequest, readError, requestOk } from '../../upstream/upstream-request.js';
 import { isSpeechCodec, type SpeechCall } from './codec.js';
@@ -62,49 +61,53 @@ interface Progress {
 }
 
 /**
- * Streams sound to the client, and charges it before the last byte is sent. A client that
- * disconnects pays as well, because the upstream charges for the whole text. So does one that keeps
- * the upstream waiting until that gives up, and so does sound beyond the gateway's own limit. Of
- * sound that the upstream cuts off, what was delivered is charged. In each case the client sees
- * that it is incomplete.
+ * Streams sound to the client, whose last byte waits for the charge. A client that disconnects pays
+ * as well, because the upstream charges for the whole text. So does one that keeps the upstream
+ * waiting until that gives up, and so does sound beyond the gateway's own limit. Of sound that the
+ * upstream cuts off, what was delivered is charged. In each case the client sees that it is
+ * incomplete.
  */
-export async function deliverSpeech(
-  { first, rest }: OpenSpeech,
+export function speechAnswer(
+  opened: OpenSpeech,
   call: SpeechCall,
   { provider, price }: Upstream,
-  settle: Settle,
   { client, request_id, notes, services }: SendContext,
-): Promise<Bill> {
+): PaidAnswer {
   const { health, configuration } = services;
   const { stream_bytes, client_ms } = configuration.limits;
-  const progress: Progress = { bytes: 0, client_ms: 0, upstream_ms: 0 };
-  let paid: Promise<Bill> | undefined;
-  const pay = (): Promise<Bill> => {
-    health.answered(provider.name);
-    notes.attemptEnded();
-    return (paid ??= settle(speechBill(call, price)));
-  };
-  // The rest of the sound is not needed for the bill.
-  client.on_disconnect = 'abort';
   const headers = { 'x-request-id': request_id, 'content-type': TYPES[call.format] };
-  const head = { status: 200, headers, length: undefined };
-  const sound = untilPaid(timed(first, rest, progress), stream_bytes, progress, pay);
-  try {
-    await client.sendBytes(head, sound, client_ms);
-  } catch (error) {
-    if (client.disconnected) return pay();
-    // Once it is paid, the sound had come whole: the store has failed.
-    if (paid) throw error;
-    const isSlowReader = progress.client_ms > progress.upstream_ms;
-    if (error instanceof AnswerTooLarge || isSlowReader) await pay();
-    else {
-      health.failed(provider.name, error);
-      await settle(deliveredBill(call, progress.bytes, price));
-    }
-    notes.streamCut(error);
-    throw error;
-  }
-  return pay();
+  let writer: ByteWriter | undefined;
+  let last: Uint8Array | undefined;
+  let cut: { error: unknown } | undefined;
+  return {
+    provider: provider.name,
+    streams: true,
+    finish: async () => {
+      const progress: Progress = { bytes: 0, client_ms: 0, upstream_ms: 0 };
+      // The rest of the sound is not needed for the bill.
+      client.on_disconnect = 'abort';
+      writer = client.openBytes({ status: 200, headers, length: undefined }, client_ms);
+      try {
+        last = await sendAllButLast(opened, writer, stream_bytes, progress);
+      } catch (error) {
+        if (!client.disconnected) cut = { error };
+      }
+      const isSlowReader = progress.client_ms > progress.upstream_ms;
+      const isFailed = cut && !(cut.error instanceof AnswerTooLarge) && !isSlowReader;
+      if (isFailed) health.failed(provider.name, cut?.error);
+      else health.answered(provider.name);
+      if (cut) notes.streamCut(cut.error);
+      else notes.attemptEnded();
+      return isFailed ? deliveredBill(call, progress.bytes, price) : speechBill(call, price);
+    },
+    close: async () => {
+      if (cut) throw cut.error;
+      if (client.disconnected || !last) return;
+      await writer?.write(last);
+      writer?.end();
+    },
+    body: () => undefined,
+  };
 }
 
 /** Yields the sound as it arrives, and adds up how long either side keeps it waiting. */
@@ -135,23 +138,22 @@ async function* timed(
   }
 }
 
-/** Yields all bytes as they arrive, except the last one, which waits for the charge. */
-async function* untilPaid(
-  sound: AsyncIterable<Uint8Array>,
+/** Sends the sound as it arrives, and resolves with its last byte, which waits for the charge. */
+async function sendAllButLast(
+  { first, rest }: OpenSpeech,
+  writer: ByteWriter,
   max_bytes: number,
   progress: Progress,
-  pay: () => Promise<unknown>,
-): AsyncGenerator<Uint8Array, void> {
+): Promise<Uint8Array> {
   let bytes = 0;
   let kept: Uint8Array = Buffer.alloc(0);
-  for await (const part of sound) {
+  for await (const part of timed(first, rest, progress)) {
     bytes += part.length;
     if (bytes > max_bytes) throw new AnswerTooLarge(max_bytes);
     const chunk = Buffer.concat([kept, part]);
     kept = chunk.subarray(-1);
     progress.bytes += chunk.length - 1;
-    if (chunk.length > 1) yield chunk.subarray(0, -1);
+    if (chunk.length > 1) await writer.write(chunk.subarray(0, -1));
   }
-  await pay();
-  yield kept;
+  return kept;
 }

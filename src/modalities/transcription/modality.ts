@@ -5,7 +5,7 @@ import { sniffAudio } from '../../lib/audio-length.js';
 import { spendingOperation } from '../../pipeline/operation.js';
 import { refuseUnsupported } from '../../pipeline/unsupported.js';
 import type { Modality } from '../../pipeline/modality.js';
-import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
+import { wholeAnswer, type PaidAnswer, type SendContext, type Work } from '../../pipeline/work.js';
 import type { TranscriptionCall } from './codec.js';
 import {
   refuseLongAudio,
@@ -68,18 +68,24 @@ class PlannedTranscription implements Work {
     const { call } = this;
     const reply = await sendTranscription(call, upstream, context.client, context.services);
     const terms = this.#termsFor(upstream, context);
-    const type = TEXT_TYPES[call.format];
-    return {
+    const answer = {
       provider: upstream.provider.name,
-      streams: false,
-      deliver: async (settle) => {
-        const due = await transcriptionBill(reply, terms);
-        const text = type === undefined ? undefined : transcriptText(reply, call.format);
-        const bill = await settle(due);
-        if (type !== undefined && text !== undefined) await sendText(text, type, context);
-        return bill;
-      },
-      body: (bill: Bill) => (type === undefined ? transcriptBody(reply, call, bill) : undefined),
+      bill: () => transcriptionBill(reply, terms),
+    };
+    const type = TEXT_TYPES[call.format];
+    if (type === undefined) {
+      return wholeAnswer({ ...answer, write: (bill) => transcriptBody(reply, call, bill) });
+    }
+    let text = '';
+    return {
+      ...wholeAnswer({
+        ...answer,
+        write: () => {
+          text = transcriptText(reply, call.format);
+          return undefined;
+        },
+      }),
+      close: () => sendText(text, type, context),
     };
   }
 

@@ -7,7 +7,7 @@ import { startVideo, sendVideo } from './content.js';
 import { videoId } from './formats/openai-video-object.js';
 import { linkTo } from './links.js';
 import { poll } from './poll.js';
-import { NOTHING_CHARGED, settleTask, unknown } from './result.js';
+import { NOTHING_CHARGED, chargedTask, taskBill, unknown } from './result.js';
 
 /**
  * Streams the video of a task to a client of an API without a separate result: the bytes are the
@@ -26,15 +26,17 @@ export async function download(
   if (task.status !== 'COMPLETED') throw notThere(task);
   if (task.videos > 1) throw several(task, services);
   const video = await startVideo({ task, index: 0 }, request_id, client, services);
+  const bill = client.is_head ? NOTHING_CHARGED : taskBill(task);
   return {
     provider: task.provider,
     streams: false,
-    deliver: async (settle) => {
+    finish: async () => {
       if (client.disconnected) throw new ClientDisconnected();
-      const bill = client.is_head ? NOTHING_CHARGED : (await settleTask(task, services)).bill;
-      await settle(bill);
-      await sendVideo(video, client, services);
       return bill;
+    },
+    close: async (receipt) => {
+      chargedTask(bill, receipt);
+      await sendVideo(video, client, services);
     },
     body: () => undefined,
   };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../../core/errors.js';
 import type { UpstreamError } from '../../core/upstream-error.js';
 import { NO_TOKENS } from '../../core/usage.js';
-import type { Bill } from '../../billing/bill.js';
+import type { Bill, Receipt } from '../../billing/bill.js';
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Services } from '../../pipeline/services.js';
 import type { Answer, RoutedTask } from '../../pipeline/work.js';
@@ -46,17 +46,16 @@ export async function result(
   // Videos that can no longer be fetched are not charged.
   const trouble = isUnpaid && !upstreamOf(task, services) ? missingUpstream() : fault;
   if (trouble) throw unknown(trouble);
-  let settled = task;
+  const bill = client.is_head ? NOTHING_CHARGED : taskBill(task);
+  let shown = task;
   return {
     provider: task.provider,
     streams: false,
-    deliver: async () => {
-      if (client.is_head) return NOTHING_CHARGED;
-      const paid = await settleTask(task, services);
-      settled = paid.task;
-      return paid.bill;
+    finish: async () => bill,
+    close: (receipt) => {
+      shown = chargedTask(bill, receipt) ?? task;
     },
-    body: () => resultBody(settled, base, services),
+    body: () => resultBody(shown, base, services),
   };
 }
 
@@ -66,38 +65,31 @@ export function unknown(fault: UpstreamError): GatewayError {
   return new GatewayError('upstream_error', fault.message, { headers, cause: fault });
 }
 
-/** Charges a completed task unless it was charged before. `bill` has what this call charged. */
-export async function settleTask(
-  task: Task,
-  { store }: Services,
-): Promise<{ task: Task; bill: Bill }> {
-  if (task.status !== 'COMPLETED' || task.content_id !== null) {
-    return { task, bill: NOTHING_CHARGED };
-  }
-  const settlement = settlementOf(task);
-  const settled = await store.tasks.settle(task.id, settlement).catch(async (error: unknown) => {
-    if (await store.tasks.task(task.id)) throw error;
-    throw deleted(error);
-  });
-  // If another request was first, this one has charged nothing.
-  if (settled.content_id !== settlement.content_id) return { task: settled, bill: NOTHING_CHARGED };
-  const { cost_nano } = settlement;
-  const counts = { video_seconds: secondsOf(task) };
-  return { task: settled, bill: { ...NOTHING_CHARGED, cost_nano, counts } };
+/** The bill of a task: of a completed one, unless it was charged before. */
+export function taskBill(task: Task): Bill {
+  if (task.status !== 'COMPLETED' || task.content_id !== null) return NOTHING_CHARGED;
+  return {
+    usage: NO_TOKENS,
+    cost_nano: videoCost(task.price_nano, task.call.duration_seconds, task.videos),
+    estimated: false,
+    counts: { video_seconds: secondsOf(task) },
+    task: {
+      // Random text alone may begin with a dash, which commands take for an option.
+      content_id: `vid_${randomBytes(CONTENT_ID_BYTES).toString('base64url')}`,
+      usage: JSON.stringify(usageOf(task)),
+    },
+  };
+}
+
+/** The task that was charged, if one was. Throws `GatewayError` if it was deleted meanwhile. */
+export function chargedTask(bill: Bill, { task }: Receipt): Task | undefined {
+  if (bill.task && !task) throw deleted();
+  return task;
 }
 
 /** Another request has charged and deleted the task since this one found it. */
-export function deleted(cause?: unknown): GatewayError {
-  return new GatewayError('not_found', 'The video was deleted meanwhile.', { cause });
-}
-
-function settlementOf(task: Task): Parameters<Services['store']['tasks']['settle']>[1] {
-  return {
-    // Random text alone may begin with a dash, which commands take for an option.
-    content_id: `vid_${randomBytes(CONTENT_ID_BYTES).toString('base64url')}`,
-    cost_nano: videoCost(task.price_nano, task.call.duration_seconds, task.videos),
-    usage: JSON.stringify(usageOf(task)),
-  };
+export function deleted(): GatewayError {
+  return new GatewayError('not_found', 'The video was deleted meanwhile.');
 }
 
 function resultBody(task: Task, base: LinkBase, services: Services): object {

@@ -4,7 +4,7 @@ import { writeAudit } from '../audit/audit-log.js';
 import { ledgerRow } from '../ledger/ledger-columns.js';
 import { toBinding, toStorableText } from '../column-values.js';
 import { lockTask } from './task-rows.js';
-import type { Task, TaskSettlement } from './task-types.js';
+import type { Task, TaskCharge } from './task-types.js';
 import { StoreError } from '../store-error.js';
 
 /** Releases the hold of a task. */
@@ -65,11 +65,12 @@ export async function cancelTask(
 export async function settleTask(
   trx: Knex.Transaction,
   id: string,
-  { content_id, cost_nano, usage }: TaskSettlement,
+  { content_id, cost_nano, usage }: TaskCharge,
   now_ms: number,
-): Promise<Task> {
+): Promise<Task | undefined> {
   const task = await lockTask(trx, id);
-  if (task?.status !== 'COMPLETED') throw new StoreError(`The task ${id} is not completed.`);
+  if (!task) return undefined;
+  if (task.status !== 'COMPLETED') throw new StoreError(`The task ${id} is not completed.`);
   if (task.content_id !== null) return task;
   await trx('tasks')
     .where({ id })

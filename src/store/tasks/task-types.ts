@@ -87,7 +87,7 @@ export interface TaskProgress {
 }
 
 /** The charge of a task, and the new ID of its content. */
-export interface TaskSettlement {
+export interface TaskCharge {
   content_id: string;
   cost_nano: bigint;
   /** JSON object for the ledger. */
@@ -155,9 +155,9 @@ export interface TaskStore {
   advance(task: Task, progress: TaskProgress): Promise<boolean>;
   /**
    * Sets the content ID of a COMPLETED task, charges it and ends its hold. Later calls change
-   * nothing and resolve with the outcome of the first.
+   * nothing and resolve with the outcome of the first. Undefined if the task does not exist.
    */
-  settle(id: string, settlement: TaskSettlement): Promise<Task>;
+  settle(id: string, charge: TaskCharge): Promise<Task | undefined>;
   /** The content source of one video of a task, counted from 0. */
   place(id: string, index: number): Promise<ContentSource | undefined>;
   /** Newest first; tasks of the same time by descending ID. */

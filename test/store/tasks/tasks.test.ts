@@ -191,7 +191,7 @@ onEachStore('video tasks in the store', (ground) => {
         }),
       ),
     );
-    expect(new Set(outcomes.map(({ content_id }) => content_id)).size).to.equal(1);
+    expect(new Set(outcomes.map((task) => task?.content_id)).size).to.equal(1);
     const cost_nano = outcomes[0]?.charge_nano ?? 0n;
     const rest = dollars(10) - cost_nano;
     expect(await figures(store, account_id)).to.deep.equal([rest, 0n, 0, [-cost_nano], []]);
