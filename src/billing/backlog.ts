@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { isRefused } from '../store/store-error.js';
 import type { Adopted, Journal } from '../store/journal/journal.js';
 import type { JournalEntry } from '../store/journal/journal-format.js';
-import type { Settled, Store } from '../store/store-types.js';
+import type { Collected, Store } from '../store/store-types.js';
 import { formatDollars } from '../lib/money.js';
 
 const SHORTEST_WAIT_MS = 100;
@@ -186,12 +186,12 @@ export class Backlog {
     const { log } = this.options;
     const { charge, path } = waiting;
     try {
-      const settled = await this.#settle(waiting);
+      const collected = await this.#charge(waiting);
       this.wrote();
       const { request_id, model } = charge;
       log.info({ request_id }, 'entered a charge from the journal');
-      if (settled && settled.uncollected_nano > 0n) {
-        const uncollected = formatDollars(settled.uncollected_nano);
+      if (collected && collected.uncollected_nano > 0n) {
+        const uncollected = formatDollars(collected.uncollected_nano);
         log.warn({ request_id, model, uncollected }, 'an answer cost more than could be collected');
       }
     } catch (err) {
@@ -216,13 +216,13 @@ export class Backlog {
   /**
    * If another request has taken the idempotency key, enters the charge alone: the answer was sent.
    */
-  async #settle({ charge, answered }: JournalEntry): Promise<Settled | false> {
+  async #charge({ charge, answered }: JournalEntry): Promise<Collected | false> {
     const { store } = this.options;
     try {
-      return await store.settle(charge, answered);
+      return await store.charge(charge, answered);
     } catch (error) {
       if (!answered || !isRefused(error)) throw error;
-      return store.settle(charge);
+      return store.charge(charge);
     }
   }
 

@@ -5,8 +5,8 @@ import { GatewayError } from '../core/errors.js';
 import type { InFlightRequest, InFlightSet } from '../lib/concurrency.js';
 
 const SWEEP_MS = 25;
-/** How long the streams that were cut off at the limit may take to send their error and settle. */
-const SETTLE_MS = 5_000;
+/** How long the streams that were cut off at the limit may take to be charged, and to end. */
+const LAST_MS = 5_000;
 
 /**
  * The open connections of a server. Browsers and connection pools open some before they need them,
@@ -63,9 +63,9 @@ export async function drain(
     const reason = new GatewayError('draining', 'The gateway stopped before the answer was whole.');
     for (const request of inflight) request.stop(reason);
   }, limit_ms);
-  const kill = setTimeout(() => server.closeAllConnections(), limit_ms + SETTLE_MS);
+  const kill = setTimeout(() => server.closeAllConnections(), limit_ms + LAST_MS);
   let late = false;
-  const giveUp = setTimeout(() => (late = true), limit_ms + 2 * SETTLE_MS);
+  const giveUp = setTimeout(() => (late = true), limit_ms + 2 * LAST_MS);
   await closed;
   server.close();
   // The answer for a disconnected client may still be drained and charged.

@@ -3,14 +3,14 @@ import type { Services } from '../pipeline/services.js';
 import type { RecordQueue } from '../telemetry/record-queue.js';
 import type { GatewayFacts } from '../telemetry/view.js';
 
-type Parts = Pick<Services, 'inflight' | 'memory' | 'settler' | 'store' | 'health'> & {
+type Parts = Pick<Services, 'inflight' | 'memory' | 'charge_writer' | 'store' | 'health'> & {
   records: RecordQueue;
   state: Health;
 };
 
 /** The figures of a gateway that its views (metrics, alerts) may read. */
 export function factsOf(parts: Parts): GatewayFacts {
-  const { inflight, memory, settler, store, health, records, state } = parts;
+  const { inflight, memory, charge_writer, store, health, records, state } = parts;
   return {
     get in_flight() {
       return inflight.size;
@@ -19,10 +19,10 @@ export function factsOf(parts: Parts): GatewayFacts {
       return memory.bytes;
     },
     get journal_charges() {
-      return settler.waiting;
+      return charge_writer.waiting;
     },
     get is_store_up() {
-      return settler.fault === undefined;
+      return charge_writer.fault === undefined;
     },
     get records_waiting() {
       return records.waiting;

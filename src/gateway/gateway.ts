@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createListener } from './router.js';
-import { Settler } from '../billing/hold.js';
+import { ChargeWriter } from '../billing/charge-writer.js';
 import { checkOrThrow, type ValidCheck } from './check.js';
 import type { Configuration } from '../core/configuration.js';
 import { Connections, drain } from './drain.js';
@@ -99,7 +99,7 @@ export class Gateway {
   /** The file as it was read last. */
   #written: Configuration;
   #listener: RequestListener | undefined;
-  readonly #settler: Settler;
+  readonly #charge_writer: ChargeWriter;
   readonly #heartbeat: Heartbeat;
 
   private constructor(
@@ -125,10 +125,16 @@ export class Gateway {
     this.#poll_client = pollWithSignatures(poll_client, now);
     const { journal: folder, limits } = checked.configuration;
     const journal = new Journal(folder, limits.journal_bytes);
-    this.#settler = new Settler({ store, journal, log, random, ...(wait_ms && { wait_ms }) });
+    this.#charge_writer = new ChargeWriter({
+      store,
+      journal,
+      log,
+      random,
+      ...(wait_ms && { wait_ms }),
+    });
     this.#heartbeat = new Heartbeat({
       store,
-      settler: this.#settler,
+      charge_writer: this.#charge_writer,
       records: this.#records,
       health: this.#health,
       log,
@@ -137,7 +143,12 @@ export class Gateway {
       configuration: () => this.#configuration,
     });
     const inner = { inflight: this.#inflight, memory: this.#memory, health: this.#health };
-    const outer = { settler: this.#settler, records: this.#records, store, state: this.#state };
+    const outer = {
+      charge_writer: this.#charge_writer,
+      records: this.#records,
+      store,
+      state: this.#state,
+    };
     views.watch(factsOf({ ...inner, ...outer }));
     this.#server = createServer(SERVER_OPTIONS)
       .on('clientError', (error, socket) => this.#refuse(error, socket))
@@ -164,7 +175,7 @@ export class Gateway {
       await clock?.look(() => store.clock());
       const views = await Views.open(configuration, { ...options, store });
       const gateway = new Gateway(checked, store, network, options, views);
-      await gateway.#settler.open();
+      await gateway.#charge_writer.open();
       await gateway.#heartbeat.open();
       return gateway;
     } catch (error) {
@@ -269,7 +280,7 @@ export class Gateway {
       this.#media.close();
       this.#poll_client.close();
       await this.network.close();
-      await this.#settler.close();
+      await this.#charge_writer.close();
       await this.#heartbeat.stop();
       await this.#records.close();
       await this.views.close();
@@ -302,7 +313,7 @@ export class Gateway {
       polls: this.#polls,
       health: this.#health,
       rate_limiters: this.#rate_limiters,
-      settler: this.#settler,
+      charge_writer: this.#charge_writer,
       memory: this.#memory,
       media: this.#media,
       access_log: this.#access_log,

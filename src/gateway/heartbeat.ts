@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { PriceNotes } from './price-notes.js';
-import type { Settler } from '../billing/hold.js';
+import type { ChargeWriter } from '../billing/charge-writer.js';
 import type { Configuration } from '../core/configuration.js';
 import { logExpired } from '../modalities/video/log-expired.js';
 import { type SharedClock, withTimeout } from '../lib/concurrency.js';
@@ -17,7 +17,7 @@ const STOP_MS = 2_000;
 
 interface HeartbeatParts {
   store: Store;
-  settler: Settler;
+  charge_writer: ChargeWriter;
   records: RecordQueue;
   health: ProviderHealth;
   log: Logger;
@@ -84,16 +84,16 @@ export class Heartbeat {
 
   /** Writes the heartbeat of this process. Resolves with false if the store does not take it. */
   async beat(): Promise<boolean> {
-    const { store, settler, health, log, clock } = this.parts;
+    const { store, charge_writer, health, log, clock } = this.parts;
     try {
       await store.heartbeat(JSON.stringify(health.report()));
       await clock?.look(() => store.clock());
-      settler.wrote();
+      charge_writer.wrote();
       if (this.#fault !== '') log.info('the store takes writes again');
       this.#fault = '';
       return true;
     } catch (error) {
-      settler.wrote(error);
+      charge_writer.wrote(error);
       const fault = String(error);
       if (fault !== this.#fault) log.error({ err: error }, 'the store does not take writes');
       this.#fault = fault;
@@ -129,11 +129,11 @@ export class Heartbeat {
   }
 
   async #sweepHolds(): Promise<void> {
-    const { store, settler, log } = this.parts;
-    // The charges of a dead process are settled before its holds are released.
-    const released = (await settler.adopt()) ? await store.recover() : 0;
+    const { store, charge_writer, log } = this.parts;
+    // The charges of a dead process are entered before its holds are released.
+    const released = (await charge_writer.adopt()) ? await store.recover() : 0;
     if (released > 0) log.warn({ released }, 'released the holds of a process that has ended');
-    const forgotten = await store.releaseForgotten(() => settler.known);
+    const forgotten = await store.releaseForgotten(() => charge_writer.known);
     if (forgotten > 0) log.warn({ forgotten }, 'released holds of requests that have ended');
     const swept = await store.tasks.sweep(this.parts.configuration().limits.task_ms);
     for (const one of swept) logExpired(one, log);

@@ -29,7 +29,7 @@ export interface Health {
  */
 export function health(
   state: Health,
-  { settler }: Pick<Services, 'settler'>,
+  { charge_writer }: Pick<Services, 'charge_writer'>,
   lookAtStore: LookAtStore,
 ): StageMiddleware {
   return async (ctx, next) => {
@@ -37,7 +37,9 @@ export function health(
     else if (ctx.path === '/healthz') ctx.body = { status: 'ok' };
     else
       await readiness(ctx, state, async () => {
-        const faults = [await lookAtStore(), settler.fault].filter((fault) => fault !== undefined);
+        const faults = [await lookAtStore(), charge_writer.fault].filter(
+          (fault) => fault !== undefined,
+        );
         return faults.length > 0 ? faults.join('; ') : undefined;
       });
   };

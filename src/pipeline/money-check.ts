@@ -6,9 +6,9 @@ import { fault, subjectOf, type Step } from './step.js';
 
 /** The stages that must be before and after a stage that affects money. */
 const RULES: Partial<Record<Money, { before?: Money; after?: Money }>> = {
-  spends: { before: 'holds', after: 'settles' },
+  spends: { before: 'holds', after: 'charges' },
   'hands-over': { before: 'holds' },
-  completes: { after: 'settles-task' },
+  completes: { after: 'charges-task' },
 };
 
 /** Whether a stage needs a hold before it. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Settler } from '../billing/hold.js';
+import type { ChargeWriter } from '../billing/charge-writer.js';
 import type { Configuration } from '../core/configuration.js';
 import type { UpstreamError } from '../core/upstream-error.js';
 import type { InFlightRequest, InFlightSet } from '../lib/concurrency.js';
@@ -26,7 +26,7 @@ export interface Polled {
 export interface Services {
   configuration: Configuration;
   store: Store;
-  settler: Settler;
+  charge_writer: ChargeWriter;
   network: Network;
   poll_client: PollClient;
   /** Calls a visitor with each text of a request in any format, and replaces it by the result. */

@@ -1,6 +1,7 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Receipt } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
+import type { IdempotencyClaim } from '../billing/idempotency-claim.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import { type GatewayError, OptionError } from '../core/errors.js';
 import type { Caller, Model } from '../core/model.js';
@@ -43,6 +44,8 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   /** Deleted before the work is sent: it may be large, and the work replaces it. */
   request?: Request | undefined;
   request_id: string;
+  /** The claim of its `Idempotency-Key`, if it has one. */
+  claim?: IdempotencyClaim | undefined;
   /** When the request arrived, in ms since 1970. */
   time_ms: number;
   endpoint?: string;
@@ -70,10 +73,10 @@ export type StageMiddleware = Middleware<State>;
 
 /**
  * The effect of a stage on money. A stage that `spends` needs one that `holds` before and one that
- * `settles` after. One that `hands-over` its hold to a task needs `holds` before. One that
- * `completes` a task needs `settles-task` after.
+ * `charges` after. One that `hands-over` its hold to a task needs `holds` before. One that
+ * `completes` a task needs `charges-task` after.
  */
-export type Money = 'holds' | 'spends' | 'settles' | 'hands-over' | 'completes' | 'settles-task';
+export type Money = 'holds' | 'spends' | 'charges' | 'hands-over' | 'completes' | 'charges-task';
 
 /** The contract of a stage with a given option. */
 export interface Shape {

@@ -1,5 +1,6 @@
 import type { Bill, Receipt } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
+import type { IdempotencyClaim } from '../billing/idempotency-claim.js';
 import type { Caller, Upstream } from '../core/model.js';
 import type { ClientConnection } from '../http/client-connection.js';
 import type { MediaFile, MediaSizes } from '../lib/media-reader.js';
@@ -67,6 +68,7 @@ export interface SendContext {
   endpoint: string | undefined;
   caller: Caller;
   hold: Hold;
+  claim?: IdempotencyClaim | undefined;
   client: ClientConnection;
   notes: RequestNotes;
   services: Services;

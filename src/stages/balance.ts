@@ -1,4 +1,5 @@
 import { Hold } from '../billing/hold.js';
+import type { IdempotencyClaim } from '../billing/idempotency-claim.js';
 import { paymentRequired } from '../billing/payment-required.js';
 import { fact, type Context, type Stage, type State } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
@@ -7,11 +8,9 @@ import type { HoldRefusal } from '../store/store-types.js';
 import type { StoredResponse } from '../store/idempotency/idempotency-types.js';
 import { StoreUnreachable } from '../store/store-error.js';
 import { minNano } from '../lib/money.js';
-import { OptionError, GatewayError } from '../core/errors.js';
+import { OptionError } from '../core/errors.js';
 import { FLAGS } from '../core/request-record.js';
-import { hash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { IdempotentRequest } from '../billing/idempotent-request.js';
+import { claimOf, takeOrReplay } from './idempotency-key.js';
 
 /**
  * Holds the max cost of a request before it is sent, and ends that hold on every exit. A request
@@ -32,23 +31,31 @@ export const balance: Stage = {
       };
     }
     return async (ctx, next) => {
-      const hold = holdFor(ctx, services);
-      const { notes } = ctx.state;
-      if (notes) notes.read_ms = notes.elapsed_ms;
-      // `meter` settles the hold. A hold that is still open at the end is released here.
-      services.settler.holds.add(hold);
+      const { state } = ctx;
+      const claim = claimOf(ctx.req, state, services);
+      const hold = holdFor(state, claim, services);
+      const { requests } = services.charge_writer;
+      if (state.notes) state.notes.read_ms = state.notes.elapsed_ms;
+      // `meter` charges the hold. A hold that is still open at the end is released here.
+      requests.add(hold);
+      const release = async (): Promise<void> => {
+        await hold.release();
+        await claim?.drop();
+        requests.delete(hold);
+      };
       try {
-        const kept = hold.idempotency && (await beginOrReplay(hold.idempotency));
+        const kept = claim && (await takeOrReplay(claim));
         if (kept) {
           replay(ctx, kept);
           return;
         }
+        state.claim = claim;
         await admit(hold, ctx, services);
-        ctx.state.hold = hold;
+        state.hold = hold;
         await next();
       } finally {
-        if (hold.isOver) services.settler.holds.delete(hold);
-        else await releaseHold(hold, services);
+        if (hold.is_open || claim) await releaseSoon(state.request_id, release, services);
+        else requests.delete(hold);
       }
     };
   },
@@ -63,13 +70,11 @@ function isGate(option: unknown): boolean {
   throw new OptionError('its only option is "gate": write - balance, without an option');
 }
 
-function holdFor(ctx: Context, services: Services): Hold {
-  const { state } = ctx;
+function holdFor(state: State, claim: IdempotencyClaim | undefined, services: Services): Hold {
   const max_cost = fact(state, 'work').maxCost();
   const { account_id } = fact(state, 'caller');
   const amount = max_cost === 0n ? null : max_cost;
-  const idempotent = idempotentRequestOf(ctx.req, state, services);
-  return new Hold(services, state.request_id, account_id, amount, idempotent);
+  return new Hold(services, state.request_id, account_id, amount, claim);
 }
 
 /** How often a smaller hold is tried, as other requests take and release holds meanwhile. */
@@ -138,17 +143,21 @@ function replay(ctx: Context, { status, text }: StoredResponse): void {
 const RELEASE_WAIT_MS = 1_000;
 
 /**
- * Releases a hold. The answer is ready and must not fail with the store, and the money must not
- * stay locked until a restart. So a failed release is repeated until the store is back.
+ * Releases what a request holds. The answer is ready and must not fail with the store, and the
+ * money must not stay locked until a restart. So a failed release is repeated until the store is
+ * back.
  */
-async function releaseHold(hold: Hold, services: Services): Promise<void> {
-  const { request_id } = hold;
-  const released = hold.release().catch((err: unknown) => {
+async function releaseSoon(
+  request_id: string,
+  release: () => Promise<void>,
+  services: Services,
+): Promise<void> {
+  const released = release().catch((err: unknown) => {
     // An outage of the store has a line of its own.
     if (!(err instanceof StoreUnreachable)) {
       services.log.error({ request_id, err }, 'a hold could not be released: it is tried again');
     }
-    services.settler.retryRelease(request_id, () => hold.release());
+    services.charge_writer.retryRelease(request_id, release);
   });
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -156,82 +165,4 @@ async function releaseHold(hold: Hold, services: Services): Promise<void> {
   });
   await Promise.race([released, late]);
   clearTimeout(timer);
-}
-
-/** Printable characters of ASCII. */
-const KEY = /^[\x20-\x7E]{1,255}$/u;
-const WAIT_S = '1';
-
-/**
- * The request under its `Idempotency-Key`; undefined without one, and for work whose answer cannot
- * be kept, such as a stream. Throws `GatewayError` (400) for a key that is none.
- */
-export function idempotentRequestOf(
-  req: IncomingMessage,
-  state: State,
-  { store, configuration, now }: Services,
-): IdempotentRequest | undefined {
-  const key = req.headers['idempotency-key'];
-  if (key === undefined || state.work?.repeatable === false) return undefined;
-  if (typeof key !== 'string' || !KEY.test(key)) {
-    const message = 'The Idempotency-Key must be 1 to 255 printable ASCII characters.';
-    throw new GatewayError('invalid_request', message);
-  }
-  return new IdempotentRequest(store, {
-    account_id: fact(state, 'caller').account_id,
-    request_id: state.request_id,
-    key_sha256: hash('sha256', key),
-    request_sha256: hash('sha256', fingerprint(req, state)),
-    due_ms: now() + configuration.limits.idempotency_ms,
-  });
-}
-
-function fingerprint({ method, url = '' }: IncomingMessage, state: State): string {
-  const path = url.split('?', 1)[0] ?? '';
-  try {
-    return `${method} ${path}\n${JSON.stringify(state.request?.body)}`;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const message = 'The body is nested too deep to be repeated under an Idempotency-Key.';
-    throw new GatewayError('invalid_request', message, { cause: error });
-  }
-}
-
-/**
- * Claims the key for this request. Resolves with undefined if the request is to run, or with the
- * stored response if it is a repetition. Throws `GatewayError` if another request has the key.
- */
-export async function beginOrReplay(
-  idempotent: IdempotentRequest,
-): Promise<StoredResponse | undefined> {
-  const begun = await idempotent.begin();
-  switch (begun.is) {
-    case 'new':
-      return undefined;
-    case 'other':
-      throw new GatewayError(
-        'idempotency_key_reused',
-        'The Idempotency-Key was sent before with another request: use a new one for each.',
-      );
-    case 'running':
-      throw new GatewayError(
-        'idempotency_key_running',
-        'A request with this Idempotency-Key is still running: repeat it in a moment.',
-        { headers: { 'retry-after': WAIT_S } },
-      );
-    case 'answered': {
-      if (begun.answer === null) throw notKept();
-      return begun.answer;
-    }
-  }
-}
-
-/** The header stops client libraries that would retry in vain. */
-function notKept(): GatewayError {
-  return new GatewayError(
-    'idempotency_answer_gone',
-    'The request with this Idempotency-Key was answered, but its answer was not kept, as happens ' +
-      'to very large and to older ones. It is not made again, nor charged again.',
-    { headers: { 'x-should-retry': 'false' } },
-  );
 }

@@ -1,4 +1,5 @@
 import { receiptOf, type Bill, type Receipt } from '../billing/bill.js';
+import type { Hold } from '../billing/hold.js';
 import { OptionError } from '../core/errors.js';
 import { NO_TOKENS, TOKEN_CLASSES } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
@@ -18,13 +19,13 @@ export const meter: Stage = {
       return {
         needs: ['caller', 'task', 'answer:task'],
         gives: ['receipt'],
-        money: 'settles-task',
+        money: 'charges-task',
       };
     }
     return {
       needs: ['caller', 'model', 'work', 'hold', 'answer'],
       gives: ['receipt'],
-      money: 'settles',
+      money: 'charges',
     };
   },
   create: (option, services) => {
@@ -61,11 +62,15 @@ async function chargeTask(
   const { content_id, usage } = bill.task;
   const { cost_nano } = bill;
   const { id } = fact(state, 'task').task;
-  const task = await store.tasks.settle(id, { content_id, usage, cost_nano });
+  const task = await store.tasks.charge(id, { content_id, usage, cost_nano });
   const isFirst = task?.content_id === content_id;
   return isFirst ? { ...receiptOf(bill), task } : { ...NOTHING_CHARGED, task };
 }
 
+/**
+ * Charges the hold of a request, and stores its answer under its `Idempotency-Key`, in one
+ * transaction.
+ */
 async function chargeHold(
   bill: Bill,
   answer: PaidAnswer,
@@ -73,17 +78,32 @@ async function chargeHold(
   services: Services,
 ): Promise<Receipt> {
   const hold = fact(state, 'hold');
-  const kept = hold.idempotency && { status: 200, text: JSON.stringify(answer.body()) };
-  const { usage, cost_nano, not_owed_nano, estimated } = bill;
-  // There was no output, so there is no charge: `balance` releases the hold.
-  if (cost_nano === 0n && usage.completion_tokens === 0) {
-    await hold.answer(kept);
+  const { claim } = state;
+  const kept = claim && { status: 200, text: JSON.stringify(answer.body()) };
+  const isNothing = bill.cost_nano === 0n && bill.usage.completion_tokens === 0;
+  const record = isNothing ? undefined : recordWithCharge(state, bill);
+  // Without output there is no charge: `balance` releases the hold. A free call has no hold.
+  if (isNothing || !hold.is_open) {
+    await claim?.keep(kept);
     return receiptOf(bill);
   }
-  const charge: Parameters<typeof hold.settle>[0] = {
+  const collected = await hold.charge(chargeOf(bill, answer, state), kept, record);
+  if (collected && record) record.is_kept = true;
+  const uncollected_nano = collected?.uncollected_nano ?? 0n;
+  if (uncollected_nano > 0n) logUncollected(state, uncollected_nano, services);
+  return receiptOf(bill, uncollected_nano);
+}
+
+function chargeOf(
+  bill: Bill,
+  { provider }: PaidAnswer,
+  state: State,
+): Parameters<Hold['charge']>[0] {
+  const { usage, cost_nano, not_owed_nano, estimated } = bill;
+  const charge: ReturnType<typeof chargeOf> = {
     key_id: fact(state, 'caller').key_id,
     model: fact(state, 'model').id,
-    provider: answer.provider,
+    provider,
     cost_nano,
     estimated,
     usage: usageText(bill),
@@ -93,12 +113,7 @@ async function chargeHold(
     if (tokens !== undefined) charge[name] = tokens;
   }
   if (not_owed_nano !== undefined) charge.not_owed_nano = not_owed_nano;
-  const record = recordWithCharge(state, bill);
-  const settled = await hold.settle(charge, kept, record);
-  if (settled && record) record.is_kept = true;
-  const uncollected_nano = settled?.uncollected_nano ?? 0n;
-  if (uncollected_nano > 0n) logUncollected(state, uncollected_nano, services);
-  return receiptOf(bill, uncollected_nano);
+  return charge;
 }
 
 /** The counts of a bill as JSON. Most have tokens alone, and are written many times faster. */

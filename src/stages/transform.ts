@@ -51,7 +51,7 @@ export function transform(modalities: Modalities): Stage {
         state.request = undefined;
         client.memory = requestMemoryOf(state, services);
         client.account_id = state.caller?.account_id ?? null;
-        client.may_retry = state.hold?.idempotency !== undefined;
+        client.may_retry = state.claim !== undefined;
         if (state.notes) state.notes.client = client;
         services.inflight.add(client);
         try {
@@ -104,7 +104,12 @@ function operationOf(operations: ReadonlyMap<string, Operation>, option: unknown
 function sendWork(state: State, client: ClientConnection, services: Services): Promise<Answer> {
   const { request_id, endpoint, notes = new RequestNotes() } = state;
   const work = fact(state, 'work');
-  const parties = { caller: fact(state, 'caller'), hold: fact(state, 'hold'), client };
+  const parties = {
+    caller: fact(state, 'caller'),
+    hold: fact(state, 'hold'),
+    claim: state.claim,
+    client,
+  };
   const context = { request_id, endpoint, ...parties, notes, services };
   if (work.streams && work.openStream) return askForStream(work, context);
   return work.abandon ? askOrAbandon(work, context) : askEach(work, context);

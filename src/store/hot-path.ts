@@ -1,5 +1,5 @@
 import { MAX_NANO } from './column-values.js';
-import type { HoldRefusal, HoldResult, Settled, Store } from './store-types.js';
+import type { HoldRefusal, HoldResult, Collected, Store } from './store-types.js';
 import type { Caller } from '../core/model.js';
 import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-types.js';
 import { StoreError } from './store-error.js';
@@ -10,7 +10,7 @@ import type { RequestRecord } from '../core/request-record.js';
 /** The part of a store that every request uses, written once for each database. */
 export interface HotPath extends Pick<
   Store,
-  'caller' | 'hold' | 'admit' | 'settle' | 'release' | 'heartbeat' | 'ping'
+  'caller' | 'hold' | 'admit' | 'charge' | 'release' | 'heartbeat' | 'ping'
 > {
   readonly idempotency: HotIdempotency;
   readonly requests: HotRequests;
@@ -61,7 +61,7 @@ export function isBeyondHold({ cost_nano, hold_nano, not_owed_nano }: Charge): b
 }
 
 /** The outcome of a charge that was collected in full. */
-export const COLLECTED: Settled = Object.freeze({ uncollected_nano: 0n });
+export const COLLECTED: Collected = Object.freeze({ uncollected_nano: 0n });
 
 /** The columns of a key that can refuse a hold. */
 export interface KeyFigures {

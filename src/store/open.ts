@@ -91,7 +91,7 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     caller: hot.caller.bind(hot),
     hold: hot.hold.bind(hot),
     admit: hot.admit.bind(hot),
-    settle: hot.settle.bind(hot),
+    charge: hot.charge.bind(hot),
     release: hot.release.bind(hot),
     idempotency: {
       begin: (call) => hot.idempotency.begin(call),

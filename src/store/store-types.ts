@@ -38,7 +38,7 @@ export type HoldRefusal =
   | { admitted: false; because: 'ended' | 'suspended' };
 
 /** The outcome of a charge. */
-export interface Settled {
+export interface Collected {
   /** The part that the account or the key could not pay, and the cost the client never owed. */
   uncollected_nano: bigint;
 }
@@ -79,7 +79,7 @@ export interface Store {
    * thrown. The record of the request is written in the same transaction, with the amount
    * collected; a record that cannot be written does not stop the charge.
    */
-  settle(charge: Charge, answered?: EndedCall, record?: RequestRecord): Promise<Settled | false>;
+  charge(charge: Charge, answered?: EndedCall, record?: RequestRecord): Promise<Collected | false>;
   /** Ends a hold without a charge. Does nothing if there is no such hold. */
   release(request_id: string, account_id: string): Promise<void>;
 

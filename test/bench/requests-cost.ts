@@ -55,7 +55,7 @@ async function calls(isRecorded: boolean): Promise<void> {
       await store.hold(id, account_id, 200n, key.id);
       await nextTurn();
       const charge = chargeOf(id, account_id, 100n, { key_id: key.id, hold_nano: 200n });
-      await store.settle(charge, undefined, isRecorded ? record : undefined);
+      await store.charge(charge, undefined, isRecorded ? record : undefined);
     }
   };
   await Promise.all(Array.from({ length: WORKERS }, work));

@@ -47,7 +47,7 @@ export async function seedMonth(
     charges.sort((a, b) => a.at_ms - b.at_ms);
     // The ledger has those of a day at its last one, so that they share a few transactions.
     clock.now_ms = Math.min(charges.at(-1)?.at_ms ?? end_ms, end_ms);
-    const settle = async ({ at_ms, kind, share }: (typeof charges)[number]): Promise<void> => {
+    const enter = async ({ at_ms, kind, share }: (typeof charges)[number]): Promise<void> => {
       const { usage, classes, cost_nano } = kind.call(share);
       const record = recordAt(Math.min(at_ms, end_ms), {
         account_id,
@@ -77,10 +77,10 @@ export async function seedMonth(
         usage: JSON.stringify(usage),
         ...classes,
       };
-      await store.settle(charge, undefined, record);
+      await store.charge(charge, undefined, record);
       if (share > 0.95) await store.requests.add([failureAt(record)]);
     };
-    await Promise.all(charges.map(settle));
+    await Promise.all(charges.map(enter));
   }
   while (await store.requests.rollUp());
   clock.now_ms = end_ms;

@@ -4,8 +4,8 @@ import type { Store } from '../../src/store/store-types.js';
 import { chatJson, chatSse, play, sse, type Received, type Step } from '../helpers/upstream.js';
 import { dataOf, scriptedGateways, type ScriptedGateway } from './helpers/scripted-gateway.js';
 
-type Watched = 'caller' | 'hold' | 'settle' | 'release';
-const WATCHED: readonly Watched[] = ['caller', 'hold', 'settle', 'release'];
+type Watched = 'caller' | 'hold' | 'charge' | 'release';
+const WATCHED: readonly Watched[] = ['caller', 'hold', 'charge', 'release'];
 
 /** A failure that leaves the act undone, and one that hides that it was done. */
 type Mode = 'before' | 'after';

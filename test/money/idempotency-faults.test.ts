@@ -13,7 +13,7 @@ import {
 } from './helpers/scripted-gateway.js';
 import { repeat } from './helpers/idempotent-request.js';
 
-const STORE = ['caller', 'hold', 'settle', 'release', 'admit'] as const;
+const STORE = ['caller', 'hold', 'charge', 'release', 'admit'] as const;
 const KEYS = ['begin', 'answer', 'forget'] as const;
 
 /** A failure that leaves the act undone, and one that hides that it was done. */
@@ -63,7 +63,7 @@ class Saboteur {
 /** The acts of a call that its upstream refuses, and then of one that is answered. */
 const USUAL = (isPaid: boolean): string[] =>
   isPaid
-    ? [...BEGUN, 'hold', 'upstream', 'release', 'forget', ...BEGUN, 'hold', 'upstream', 'settle']
+    ? [...BEGUN, 'hold', 'upstream', 'release', 'forget', ...BEGUN, 'hold', 'upstream', 'charge']
     : [...BEGUN, 'admit', 'upstream', 'forget', ...BEGUN, 'admit', 'upstream', 'answer'];
 const BEGUN = ['caller', 'begin'];
 
@@ -141,7 +141,7 @@ onEachStore('an idempotent request repeated until it is answered', (ground) => {
           expect(again.text, moment).to.equal(answer.text);
           expect(again.headers.get('idempotent-replayed')).to.equal('true');
           // A charge from the journal may be entered meanwhile.
-          const acts_now = saboteur.acts.filter((act) => act !== 'settle');
+          const acts_now = saboteur.acts.filter((act) => act !== 'charge');
           expect(acts_now, moment).to.deep.equal(['caller', 'begin']);
           if (isPaid) expect(charges.at(-1)?.reference, moment).to.equal(idOf(answer));
         } while (hasStruck);

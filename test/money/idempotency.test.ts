@@ -60,7 +60,7 @@ const OWN = `export default {
   create: () => async (ctx) => {
     const { hold, caller, model } = ctx.state;
     const charge = { key_id: caller.key_id, model: model.id, provider: 'own', usage: '{}' };
-    await hold.settle({ ...charge, cost_nano: 7n, estimated: false });
+    await hold.charge({ ...charge, cost_nano: 7n, estimated: false });
     ctx.state.answer = { body: () => ({ done: true }) };
   },
 };`;

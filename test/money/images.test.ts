@@ -188,10 +188,10 @@ describe('the charge for images', () => {
 
   it('is made later where the store fails, and the client gets the image', async () => {
     const { store } = gallery.gateway;
-    const settle = store.settle.bind(store);
-    store.settle = () => Promise.reject(new Error('The disk is full.'));
+    const charge = store.charge.bind(store);
+    store.charge = () => Promise.reject(new Error('The disk is full.'));
     const answer = await post('flat');
-    store.settle = settle;
+    store.charge = charge;
     expect(answer.status).to.equal(200);
     await gallery.settled();
     expect(await gallery.charges()).to.have.length(1);

@@ -156,7 +156,7 @@ onEachStore('a store outage while calls are in flight', (ground, name) => {
     await open({ settings: 'journal: journal' });
     const { store } = house.gateway;
     const [running] = await begin(4);
-    store.settle = () => Promise.reject(new Error('The disk is full.'));
+    store.charge = () => Promise.reject(new Error('The disk is full.'));
     script.goOn();
     const answers = await running;
     await house.gateway.stop();
@@ -175,12 +175,12 @@ onEachStore('a store outage while calls are in flight', (ground, name) => {
   it('enters the charges in the journal during the shutdown', async () => {
     await open({ settings: 'journal: journal' });
     const { store } = house.gateway;
-    const settle = store.settle.bind(store);
+    const charge = store.charge.bind(store);
     const [running] = await begin(4);
-    store.settle = () => Promise.reject(new Error('The disk is full.'));
+    store.charge = () => Promise.reject(new Error('The disk is full.'));
     script.goOn();
     await running;
-    store.settle = settle;
+    store.charge = charge;
     await house.gateway.stop();
     expect(journals()).to.have.length(0);
     expect(await ground.place.sql("select 1 from ledger where kind = 'charge'")).to.have.length(4);
@@ -192,12 +192,12 @@ onEachStore('a store outage while calls are in flight', (ground, name) => {
     const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
     await open({ log, settings: 'journal: gateway.yaml' });
     const { store } = house.gateway;
-    const settle = store.settle.bind(store);
+    const charge = store.charge.bind(store);
     const [running] = await begin(2);
-    store.settle = () => Promise.reject(new Error('The disk is full.'));
+    store.charge = () => Promise.reject(new Error('The disk is full.'));
     script.goOn();
     const [stream, json] = (await running) ?? [];
-    store.settle = settle;
+    store.charge = charge;
     expect(json?.status).to.equal(500);
     expect(stream?.status).to.equal(200);
     expect(stream?.text).to.include('"internal_error"').and.not.include('[DONE]');

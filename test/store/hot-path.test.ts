@@ -58,7 +58,7 @@ onEachStore('the store of holds and charges', (ground) => {
     await store.hold('r1', id, dollars(6));
     const classes = { cached_tokens: 3, reasoning_tokens: 0 };
     const charge = chargeOf('r1', id, dollars(2), { estimated: true, ...classes });
-    const settled = await store.settle(charge);
+    const settled = await store.charge(charge);
     expect(settled).to.deep.equal({ uncollected_nano: 0n });
     expect(await figures(store, id)).to.deep.equal([dollars(8), 0n]);
     const entry = (await store.ledger(id, { limit: 9 }))[1];
@@ -88,12 +88,12 @@ onEachStore('the store of holds and charges', (ground) => {
     const [store, other] = [await ground.open(), await ground.open()];
     const { id } = await store.createAccount('ann', 100n);
     await store.hold('r1', id, 10n);
-    const first = await store.settle(chargeOf('r1', id, 3n));
-    const second = await other.settle(chargeOf('r1', id, 4n));
+    const first = await store.charge(chargeOf('r1', id, 3n));
+    const second = await other.charge(chargeOf('r1', id, 4n));
     await store.hold('r2', id, 10n);
     const many = await Promise.all(
       Array.from({ length: 10 }, (_, at) =>
-        (at % 2 ? store : other).settle(chargeOf('r2', id, 5n)),
+        (at % 2 ? store : other).charge(chargeOf('r2', id, 5n)),
       ),
     );
     expect([first, second]).to.deep.equal([{ uncollected_nano: 0n }, false]);
@@ -105,7 +105,7 @@ onEachStore('the store of holds and charges', (ground) => {
   it('charges without a hold what the account has, and never below zero', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 5n);
-    expect(await store.settle(chargeOf('r1', id, 8n))).to.deep.equal({ uncollected_nano: 3n });
+    expect(await store.charge(chargeOf('r1', id, 8n))).to.deep.equal({ uncollected_nano: 3n });
     expect(await figures(store, id)).to.deep.equal([0n, 0n]);
     expect(await store.hold('r2', id, 1n)).to.deep.include({ admitted: false });
     expect((await store.verify()).faults).to.deep.equal([]);
@@ -114,9 +114,9 @@ onEachStore('the store of holds and charges', (ground) => {
   it('frees the hold of a request that was charged before', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 50n);
-    await store.settle(chargeOf('r1', id, 8n));
+    await store.charge(chargeOf('r1', id, 8n));
     await store.hold('r1', id, 20n);
-    expect(await store.settle(chargeOf('r1', id, 8n))).to.equal(false);
+    expect(await store.charge(chargeOf('r1', id, 8n))).to.equal(false);
     expect(await figures(store, id)).to.deep.equal([42n, 0n]);
   });
 
@@ -124,7 +124,7 @@ onEachStore('the store of holds and charges', (ground) => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 5n);
     await store.hold('r1', id, 5n);
-    expect(await store.settle(chargeOf('r1', id, 0n))).to.deep.equal({ uncollected_nano: 0n });
+    expect(await store.charge(chargeOf('r1', id, 0n))).to.deep.equal({ uncollected_nano: 0n });
     expect(await figures(store, id)).to.deep.equal([5n, 0n]);
     expect(await store.verify()).to.deep.include({ entries: 2, faults: [] });
   });
@@ -137,11 +137,11 @@ onEachStore('the store of holds and charges', (ground) => {
     it(`refuses a charge ${what}, and changes nothing`, async () => {
       const store = await ground.open();
       const { id } = await store.createAccount('ann', 5n);
-      await store.settle(chargeOf('r0', id, 7n));
+      await store.charge(chargeOf('r0', id, 7n));
       await store.credit(id, 9n, 'again');
       await store.hold('r1', id, 5n);
       await ground.place.sql(`update accounts set balance_nano = -2`);
-      expect(await refusal(store.settle(chargeOf('r1', id, cost_nano)))).to.match(message);
+      expect(await refusal(store.charge(chargeOf('r1', id, cost_nano)))).to.match(message);
       expect(await figures(store, id)).to.deep.equal([-2n, 5n]);
       expect((await store.verify()).entries).to.equal(3);
     });
@@ -149,7 +149,7 @@ onEachStore('the store of holds and charges', (ground) => {
 
   it('refuses a charge to an account that does not exist', async () => {
     const store = await ground.open();
-    expect(await refusal(store.settle(chargeOf('r1', 'acc_none', 1n)))).to.match(
+    expect(await refusal(store.charge(chargeOf('r1', 'acc_none', 1n)))).to.match(
       /foreign key|no account/i,
     );
     expect((await store.verify()).entries).to.equal(0);
@@ -161,7 +161,7 @@ onEachStore('the store of holds and charges', (ground) => {
     const ben = await store.createAccount('ben', 10n);
     await store.hold('r1', ann.id, 4n);
     await store.release('r1', ben.id);
-    await store.settle(chargeOf('r1', ben.id, 1n));
+    await store.charge(chargeOf('r1', ben.id, 1n));
     expect(await figures(store, ann.id)).to.deep.equal([10n, 4n]);
     expect(await figures(store, ben.id)).to.deep.equal([9n, 0n]);
     expect((await store.verify()).faults).to.deep.equal([]);
@@ -199,7 +199,7 @@ onEachStore('the store of holds and charges', (ground) => {
   it('writes what was asked for before it closes', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 10n);
-    const asked = [store.hold('r1', id, 1n), store.settle(chargeOf('r2', id, 2n))];
+    const asked = [store.hold('r1', id, 1n), store.charge(chargeOf('r2', id, 2n))];
     await ground.close(store);
     await Promise.all(asked);
     const again = await ground.open();

@@ -101,15 +101,14 @@ async function accept(
   jobs: readonly TaskJob[],
   { provider }: TaskTarget,
   { status, body }: Acceptance,
-  { request_id, hold, services }: SendContext,
+  { request_id, claim, services }: SendContext,
 ): Promise<void> {
   const { store, now, log, configuration } = services;
-  const { idempotency: idempotent } = hold;
   try {
     const due_ms = now() + configuration.limits.task_ms;
-    const answered = idempotent?.answered({ status, text: JSON.stringify(body) });
+    const answered = claim?.ended({ status, text: JSON.stringify(body) });
     if (await store.tasks.accept(request_id, jobs, due_ms, answered)) {
-      idempotent?.end();
+      claim?.end();
       return;
     }
     throw new Error(`The task ${request_id} was given up while its upstream took it.`);
@@ -120,13 +119,13 @@ async function accept(
   }
 }
 
-async function giveUp(error: unknown, { request_id, hold, services }: SendContext): Promise<void> {
+async function giveUp(error: unknown, { request_id, claim, services }: SendContext): Promise<void> {
   const { store, now, log, configuration } = services;
   const isForClient = error instanceof GatewayError && !isStop(error);
   const why = isForClient ? error.message : UNCERTAIN_SUBMIT;
   try {
     const due_ms = now() + configuration.limits.task_ms;
-    await store.tasks.fail(request_id, why, due_ms, hold.idempotency?.call);
+    await store.tasks.fail(request_id, why, due_ms, claim?.call);
   } catch (err) {
     // The sweep will fail the task, and release its hold.
     log.error({ request_id, err }, 'a failed task could not be ended');

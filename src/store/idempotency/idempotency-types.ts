@@ -35,7 +35,7 @@ export interface IdempotencyStore {
   /** One conditional write: of many calls with one key, one gets the state `new`. */
   begin(call: IdempotentCall): Promise<KeyState>;
   /**
-   * Stores the answer of a call that is not charged; `Store.settle` stores that of a charged call.
+   * Stores the answer of a call that is not charged; `Store.charge` stores that of a charged call.
    * Throws `StoreError` if another call has the key by now.
    */
   answer(call: EndedCall): Promise<void>;

@@ -5,7 +5,7 @@ import type { KeyedBatch } from './keyed-batcher.js';
 import { valuesOf } from './postgres-idempotency.js';
 import { isDataError, type PostgresSession } from './postgres-session.js';
 import { recordsJson } from './postgres-requests.js';
-import type { Settled } from '../store-types.js';
+import type { Collected } from '../store-types.js';
 
 /** The uncollected amount, in digits; null if the request was charged before. */
 interface ChargeRow {
@@ -18,40 +18,40 @@ interface ChargeRow {
  * one account and key. It retries after a lost connection too, because the ledger's unique key
  * makes a second run harmless.
  */
-export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | false> {
+export class PostgresCharges implements KeyedBatch<ChargeCommand, Collected | false> {
   /** `records` counts the records that were written with their charges, and those that were not. */
   constructor(
     private readonly session: PostgresSession,
     private readonly records: { lost: number; written: number },
   ) {}
 
-  async runOne(command: ChargeCommand): Promise<Settled | false> {
+  async runOne(command: ChargeCommand): Promise<Collected | false> {
     try {
-      return await this.#settleOne(command);
+      return await this.#chargeOne(command);
     } catch (error) {
       if (!command.record || !isDataError(error)) throw error;
       // PostgreSQL may have refused the record, which must not stop the charge.
-      const settled = await this.#settleOne({ ...command, record: undefined });
+      const collected = await this.#chargeOne({ ...command, record: undefined });
       this.records.lost += 1;
-      return settled;
+      return collected;
     }
   }
 
-  async #settleOne({ charge, answered, record }: ChargeCommand): Promise<Settled | false> {
+  async #chargeOne({ charge, answered, record }: ChargeCommand): Promise<Collected | false> {
     const { account_id, request_id, cost_nano, key_id, not_owed_nano = 0n } = charge;
     const values: unknown[] = [account_id, request_id, cost_nano, key_id, this.session.now()];
     values.push(not_owed_nano);
     if (answered) values.push(...valuesOf(answered).slice(2));
     values.push(...chargeValues(charge), record ? recordsJson([record]) : null);
-    const name = answered ? 'settleKept' : 'settle';
+    const name = answered ? 'chargeKept' : 'charge';
     const { rows } = await this.session.runIdempotent<ChargeRow>(name, values);
     const [row] = rows;
     if (answered && row?.kept !== true) throw lostOwnership(answered);
     if (record) this.records.written += 1;
-    return settledOf(row?.uncollected_nano);
+    return collectedOf(row?.uncollected_nano);
   }
 
-  async runBatch(commands: readonly ChargeCommand[]): Promise<(Settled | false)[] | undefined> {
+  async runBatch(commands: readonly ChargeCommand[]): Promise<(Collected | false)[] | undefined> {
     const charges = commands.map(({ charge }) => charge);
     const { account_id, key_id } = charges[0] ?? {};
     const records = commands.flatMap(({ record }) => record ?? []);
@@ -66,18 +66,18 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | fals
     ];
     try {
       const { rows } = await this.session.runIdempotent<ChargeRow & { reference: string }>(
-        'settleAll',
+        'chargeAll',
         values,
       );
       this.records.written += records.length;
-      const settledBy = new Map(
-        rows.map((row) => [row.reference, settledOf(row.uncollected_nano)]),
+      const collectedBy = new Map(
+        rows.map((row) => [row.reference, collectedOf(row.uncollected_nano)]),
       );
       // Of two charges of one request the first is made; the second answers false.
       return charges.map(({ request_id }) => {
-        const settled = settledBy.get(request_id) ?? false;
-        settledBy.delete(request_id);
-        return settled;
+        const collected = collectedBy.get(request_id) ?? false;
+        collectedBy.delete(request_id);
+        return collected;
       });
     } catch (error) {
       if (isDataError(error)) return undefined;
@@ -86,13 +86,13 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Settled | fals
   }
 }
 
-/** The values of each charge column, as the lists that `settleAll` takes. */
+/** The values of each charge column, as the lists that `chargeAll` takes. */
 function columnsOf(charges: readonly Charge[]): unknown[][] {
   const rows = charges.map(chargeValues);
   return CHARGE_COLUMNS.map((_, at) => rows.map((row) => row[at]));
 }
 
-function settledOf(uncollected_nano: string | null | undefined): Settled | false {
+function collectedOf(uncollected_nano: string | null | undefined): Collected | false {
   if (uncollected_nano === null || uncollected_nano === undefined) return false;
   return uncollected_nano === '0' ? COLLECTED : { uncollected_nano: BigInt(uncollected_nano) };
 }

@@ -14,7 +14,7 @@ import {
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 import type { Process } from '../leases/leases.js';
-import type { HoldResult, Settled } from '../store-types.js';
+import type { HoldResult, Collected } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
 import type { RequestRecord } from '../../core/request-record.js';
 import { KeyedBatcher } from './keyed-batcher.js';
@@ -48,7 +48,7 @@ export class PostgresHotPath implements HotPath {
   readonly #callers: KeyedBatcher<string, Caller | undefined>;
   readonly #holds: KeyedBatcher<HoldCommand, HoldResult>;
   readonly #charges: PostgresCharges;
-  readonly #batchedCharges: KeyedBatcher<ChargeCommand, Settled | false>;
+  readonly #batchedCharges: KeyedBatcher<ChargeCommand, Collected | false>;
 
   constructor(url: string, self: Process, now: () => number) {
     this.#now = now;
@@ -114,11 +114,11 @@ export class PostgresHotPath implements HotPath {
     return rows[0] ? refusedKey(rows[0].ended) : ADMITTED;
   }
 
-  async settle(
+  async charge(
     charge: Charge,
     answered?: EndedCall,
     record?: RequestRecord,
-  ): Promise<Settled | false> {
+  ): Promise<Collected | false> {
     const fault = chargeFault(charge);
     if (fault) throw fault;
     const command = { charge, answered, record };

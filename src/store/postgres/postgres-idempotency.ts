@@ -47,7 +47,7 @@ export class PostgresIdempotency implements HotIdempotency {
   }
 }
 
-/** The values of `keep`. `settleKept` takes those after the first two. */
+/** The values of `keep`. `chargeKept` takes those after the first two. */
 export function valuesOf(call: EndedCall): unknown[] {
   const { account_id, key_sha256, request_sha256, request_id, due_ms, answer } = call;
   const { status = null, text = null } = answer ?? {};

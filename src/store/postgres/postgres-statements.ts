@@ -10,7 +10,7 @@ const parameters = (from: number, types: readonly string[]): string =>
 
 const TYPES = CHARGE_COLUMNS.map(({ type }) => type);
 /** The charge columns are the last parameters of a charge, so that their number can grow. */
-const COLUMNS_FROM = { settle: 7, settleKept: 12, settleAll: 6 };
+const COLUMNS_FROM = { charge: 7, chargeKept: 12, chargeAll: 6 };
 
 /** The record, or the list of records, follows the charge columns. */
 const recordsAt = (columns_from: number): string => `$${columns_from + CHARGE_COLUMNS.length}`;
@@ -55,7 +55,7 @@ const recording = (parameter: string) => `
     )`;
 
 /** `first` runs before the charge; `condition` guards the charge and the end of the hold. */
-interface Settling {
+interface Charging {
   columns_from: number;
   first: string;
   condition: string;
@@ -66,7 +66,7 @@ interface Settling {
  * null of a key without a limit. A missing account breaks the ledger's foreign key. The ledger
  * notes the rest as uncollected, together with $6, the cost that the client does not owe.
  */
-const settling = ({ columns_from, first, condition }: Settling) => `
+const charging = ({ columns_from, first, condition }: Charging) => `
     with ${first} ended as (
       delete from holds where request_id = $2 and account_id = $1 ${condition}
       returning amount_nano, key_id
@@ -148,20 +148,20 @@ export const SQL = {
     from keys join accounts on accounts.id = account_id
     where keys.id = $1
       and (revoked_ms is not null or expires_ms <= $2::bigint or suspended_ms is not null)`,
-  settle: settling({ columns_from: COLUMNS_FROM.settle, first: '', condition: '' }),
-  settleKept: `${settling({
-    columns_from: COLUMNS_FROM.settleKept,
+  charge: charging({ columns_from: COLUMNS_FROM.charge, first: '', condition: '' }),
+  chargeKept: `${charging({
+    columns_from: COLUMNS_FROM.chargeKept,
     first: `kept as (${keeping(`$1, $2, ${KEPT}`, false)}),`,
     condition: 'and exists (select from kept)',
   })}, exists (select from kept) as kept`,
   // Charges of the account $1 and the key $4; returns those that were the first of their request.
   // Each has the money that its own hold set aside, and what it costs beyond that comes from what
   // all of them leave.
-  settleAll: `
+  chargeAll: `
     with asked as materialized (
       select distinct on (request_id) * from unnest($2::text[], $3::bigint[],
         ${parameters(
-          COLUMNS_FROM.settleAll,
+          COLUMNS_FROM.chargeAll,
           TYPES.map((type) => `${type}[]`),
         )})
         with ordinality as asked (request_id, cost_nano, ${CHARGE_NAMES}, place)
@@ -206,7 +206,7 @@ export const SQL = {
       from due
       on conflict (account_id, kind, reference) do nothing
       returning reference, amount_nano, uncollected_nano
-    ), ${recording(recordsAt(COLUMNS_FROM.settleAll))}, total as materialized (
+    ), ${recording(recordsAt(COLUMNS_FROM.chargeAll))}, total as materialized (
       select coalesce((select -sum(amount_nano) from entry), 0)::bigint as spent_nano,
         freed.nano as freed_nano, freed.key_nano as key_freed_nano
       from freed

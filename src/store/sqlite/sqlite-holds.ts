@@ -9,7 +9,7 @@ import {
   ADMITTED,
   type ChargeCommand,
 } from '../hot-path.js';
-import type { HoldResult, Settled } from '../store-types.js';
+import type { HoldResult, Collected } from '../store-types.js';
 import { minNano } from '../../lib/money.js';
 import { MAX_NANO } from '../column-values.js';
 import { ENDED_HOLD, prepareBulk, prepareChargeInsert, prepareHoldInsert } from './sqlite-bulk.js';
@@ -133,7 +133,7 @@ interface Paid {
 }
 
 /** Writes charges and ends their holds, within a transaction of the group commit. */
-export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
+export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
   readonly #statements: ReturnType<typeof prepareCharges>;
   readonly #enter: ReturnType<typeof prepareChargeInsert>;
   readonly #end: ReturnType<typeof prepareBulk<EndedHold>>;
@@ -152,23 +152,23 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   }
 
   /** Throws if the statements over many rows do not fit, so that the group runs each alone. */
-  runBatch(commands: readonly ChargeCommand[]): (Settled | false)[] {
+  runBatch(commands: readonly ChargeCommand[]): (Collected | false)[] {
     const simple = commands.filter(isSimple);
     if (simple.length < 2) return commands.map((command) => this.runOne(command));
-    this.#settleAll(simple.map(({ charge }) => charge));
-    const settled = commands.map((command) =>
-      isSimple(command) ? COLLECTED : this.#settleOne(command),
+    this.#chargeAll(simple.map(({ charge }) => charge));
+    const collected = commands.map((command) =>
+      isSimple(command) ? COLLECTED : this.#chargeOne(command),
     );
-    this.#record(commands, settled);
-    return settled;
+    this.#record(commands, collected);
+    return collected;
   }
 
   /** Writes the records of the charges that were made, with what was collected. */
-  #record(commands: readonly ChargeCommand[], settled: readonly (Settled | false)[]): void {
+  #record(commands: readonly ChargeCommand[], collected: readonly (Collected | false)[]): void {
     const records: RequestRecord[] = [];
     for (let at = 0; at < commands.length; at += 1) {
       const { charge, record } = commands[at]!;
-      const outcome = settled[at];
+      const outcome = collected[at];
       if (!record || !outcome) continue;
       const { cost_nano, not_owed_nano = 0n } = charge;
       record.uncollected_nano = outcome.uncollected_nano;
@@ -181,10 +181,10 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   }
 
   /**
-   * Settles charges that cost at most their hold. Throws if one is a second charge, or if its hold
+   * Writes charges that cost at most their hold. Throws if one is a second charge, or if its hold
    * differs from `hold_nano`.
    */
-  #settleAll(charges: readonly Charge[]): void {
+  #chargeAll(charges: readonly Charge[]): void {
     const limited = new Set<string>();
     for (const [key_id, paid] of sums(charges, 'key_id')) {
       if (this.#countAll(key_id, paid)) limited.add(key_id);
@@ -227,13 +227,13 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
     return key.limit_nano - key.spent_nano - (key.held_nano - freed_nano);
   }
 
-  runOne(command: ChargeCommand): Settled | false {
-    const settled = this.#settleOne(command);
-    this.#record([command], [settled]);
-    return settled;
+  runOne(command: ChargeCommand): Collected | false {
+    const collected = this.#chargeOne(command);
+    this.#record([command], [collected]);
+    return collected;
   }
 
-  #settleOne({ charge, answered }: ChargeCommand): Settled | false {
+  #chargeOne({ charge, answered }: ChargeCommand): Collected | false {
     if (answered) this.keep(answered);
     const { request_id, account_id, key_id, cost_nano, not_owed_nano = 0n } = charge;
     const ended = this.#statements.endHold.get(request_id, account_id);
@@ -274,7 +274,7 @@ export class SqliteCharges implements Batch<ChargeCommand, Settled | false> {
   }
 }
 
-/** Whether a charge can be settled together with others, by statements over many rows. */
+/** Whether a charge can be written together with others, by statements over many rows. */
 function isSimple({ charge, answered }: ChargeCommand): boolean {
   return charge.hold_nano !== undefined && !answered && !isBeyondHold(charge);
 }

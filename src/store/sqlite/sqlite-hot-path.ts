@@ -20,7 +20,7 @@ import { SqliteRequests } from './sqlite-requests.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
 import { SqliteCharges, SqliteHolds } from './sqlite-holds.js';
 import { prepareKeys, prepareProcesses } from './sqlite-statements.js';
-import type { HoldResult, Settled } from '../store-types.js';
+import type { HoldResult, Collected } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
 import type { RequestRecord } from '../../core/request-record.js';
 import type { Charge } from '../ledger/ledger-columns.js';
@@ -122,7 +122,7 @@ export class SqliteHotPath implements HotPath {
     return row ? refusedKey(Boolean(row[0])) : ADMITTED;
   }
 
-  settle(charge: Charge, answered?: EndedCall, record?: RequestRecord): Promise<Settled | false> {
+  charge(charge: Charge, answered?: EndedCall, record?: RequestRecord): Promise<Collected | false> {
     const fault = chargeFault(charge);
     if (fault) return Promise.reject(fault);
     return this.#group.join(this.#charges, { charge, answered, record }, true);

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '../database.js';
-import { endHold, failTask } from './task-settlement.js';
+import { endHold, failTask } from './task-endings.js';
 import { lockTask, readTasks } from './task-rows.js';
 import type { SweptTask, Task } from './task-types.js';
 

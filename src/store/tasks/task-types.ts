@@ -157,7 +157,7 @@ export interface TaskStore {
    * Sets the content ID of a COMPLETED task, charges it and ends its hold. Later calls change
    * nothing and resolve with the outcome of the first. Undefined if the task does not exist.
    */
-  settle(id: string, charge: TaskCharge): Promise<Task | undefined>;
+  charge(id: string, charge: TaskCharge): Promise<Task | undefined>;
   /** The content source of one video of a task, counted from 0. */
   place(id: string, index: number): Promise<ContentSource | undefined>;
   /** Newest first; tasks of the same time by descending ID. */

@@ -5,7 +5,7 @@ import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { toBinding, isPossible, toStorableText } from '../column-values.js';
 import { register, type Process } from '../leases/leases.js';
 import { begunTask, lockTask, readTasks } from './task-rows.js';
-import { cancelTask, endHold, failTask, hasLimit, settleTask } from './task-settlement.js';
+import { cancelTask, endHold, failTask, hasLimit, chargeTask } from './task-endings.js';
 import { hasEnded, removeTask, sweep } from './task-sweep.js';
 import type {
   Task,
@@ -47,7 +47,7 @@ export function openTasks(database: Database, self: Process, now: () => number):
     taskByContent: (content_id) => find(database, { content_id }, content_id),
     claim: (id, interval_ms) => claim(database, id, interval_ms, now()),
     advance: (task, progress) => database.write((trx) => advance(trx, task, progress, now())),
-    settle: (id, settlement) => database.write((trx) => settleTask(trx, id, settlement, now())),
+    charge: (id, charge) => database.write((trx) => chargeTask(trx, id, charge, now())),
     place: (id, index) => place(database, id, index),
     list: (filter) => list(database, filter),
     page: (page) => pageOf(database, page),

@@ -31,7 +31,7 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
   let count = 0;
   const charge = async (cost: bigint, rest: object = {}): Promise<string> => {
     const id = `request-${(count += 1)}`;
-    await here.house.gateway.store.settle(chargeOf(id, ann.account_id, cost, rest));
+    await here.house.gateway.store.charge(chargeOf(id, ann.account_id, cost, rest));
     return id;
   };
 

@@ -111,7 +111,7 @@ onEachApiGateway('the API of requests', {}, (here) => {
     const mine = recordAt(NOW_MS, { account_id: ann.account_id, key_id: key.id });
     await store.requests.add([mine]);
     for (const key_id of [key.id, other.id]) {
-      await store.settle(chargeOf(`r-${key_id}`, ann.account_id, 5n, { key_id }));
+      await store.charge(chargeOf(`r-${key_id}`, ann.account_id, 5n, { key_id }));
     }
     const { json } = await ask('/api/requests');
     expectAnswer('RequestPage', json);

@@ -192,7 +192,7 @@ onEachApiGateway('a shop that sells credit by a management token', {}, (here) =>
     expect(free.status).to.equal(403);
     const charge = { model: 'm', provider: 'p', estimated: false, usage: '{}', cost_nano: 40n };
     const ids = { request_id: 'running', account_id: account.id, key_id };
-    expect(await store.settle({ ...ids, ...charge })).to.deep.equal({ uncollected_nano: 0n });
+    expect(await store.charge({ ...ids, ...charge })).to.deep.equal({ uncollected_nano: 0n });
     expect((await store.verify()).faults).to.deep.equal([]);
   });
 });

@@ -282,7 +282,7 @@ describe('the OpenAPI document', () => {
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
     await store.credit(id, 100n, 'c');
     const charge = { model: 'm', provider: 'p', key_id: 'k', estimated: false, usage: '{}' };
-    await store.settle({ ...charge, request_id: 'r1', account_id: id, cost_nano: 9n });
+    await store.charge({ ...charge, request_id: 'r1', account_id: id, cost_nano: 9n });
     for (const [path, body, status] of [
       ['credit', { amount: '1', reference: 'r' }, 200],
       ['credit', { amount: '1' }, 400],

@@ -220,7 +220,7 @@ describe('POST /v1/audio/speech', () => {
     });
     try {
       const { store } = failing.gateway;
-      store.settle = () => Promise.reject(new TypeError('The row is impossible.'));
+      store.charge = () => Promise.reject(new TypeError('The row is impossible.'));
       const outcome = await failing
         .post('/v1/audio/speech', HELLO)
         .catch((error: unknown) => error);

@@ -11,7 +11,7 @@ import {
   type VideoGateway,
 } from './helpers/video-gateway.js';
 
-const STORE = ['hold', 'settle', 'release'] as const;
+const STORE = ['hold', 'charge', 'release'] as const;
 const TASKS = [
   'begin',
   'retarget',
@@ -20,7 +20,7 @@ const TASKS = [
   'task',
   'claim',
   'advance',
-  'settle',
+  'charge',
 ] as const;
 const COST = dollars(0.2);
 const DAYS_MS = 2 * 24 * 3_600_000;
@@ -122,7 +122,7 @@ onEachStore('a video task whose gateway dies', (ground) => {
         'claim',
         'upstream poll',
         'advance',
-        'settle',
+        'charge',
       ]);
     });
   }

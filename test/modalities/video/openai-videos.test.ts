@@ -159,7 +159,7 @@ describe("OpenAI's videos", () => {
   it('are charged before their first byte goes out', async () => {
     const id = await create();
     const { store } = studio.gateway;
-    store.tasks.settle = () => Promise.reject(new Error('The store is away.'));
+    store.tasks.charge = () => Promise.reject(new Error('The store is away.'));
     const answer = await download(id);
     expect([answer.status, errorOf(answer).code]).to.deep.equal([500, 'internal_error']);
     await expectBooks(TEN, PRICE, []);

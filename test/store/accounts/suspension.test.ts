@@ -42,7 +42,7 @@ onEachStore('the suspension of an account', (ground) => {
       }
       // The answer that ran already is charged.
       const charge = chargeOf('r1', id, 3n, { key_id: key.id, hold_nano: 5n });
-      expect(await other.settle(charge)).to.deep.equal({ uncollected_nano: 0n });
+      expect(await other.charge(charge)).to.deep.equal({ uncollected_nano: 0n });
       expect(await store.resume(id)).to.equal(true);
       expect(await store.resume(id)).to.equal(false);
       expect(await other.caller(sha256(secret))).to.deep.equal(caller);

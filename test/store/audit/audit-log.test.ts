@@ -12,7 +12,7 @@ onEachStore('the audit log', (ground) => {
     await store.credit(id, dollars(2), 'invoice', BY);
     await store.credit(id, dollars(2), 'invoice', BY);
     const { key } = await store.createKey(id, 'laptop', { models: ['m'], limit_nano: 7n }, BY);
-    await store.settle(chargeOf('r1', id, 5n, { key_id: key.id }));
+    await store.charge(chargeOf('r1', id, 5n, { key_id: key.id }));
     await store.refund({ request_id: 'r1', amount_nano: 2n, reference: 'oops' }, BY);
     await store.refund({ request_id: 'r1', amount_nano: 2n, reference: 'oops' }, BY);
     await store.revokeKey(key.id, id, BY);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Settled, Store } from '../../../src/store/store-types.js';
+import type { Collected, Store } from '../../../src/store/store-types.js';
 import { chargeOf, onEachStore } from '../helpers/ground.js';
 
 async function figures(store: Store, id: string): Promise<(bigint | undefined)[]> {
@@ -16,7 +16,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 100n);
     await store.hold('r1', id, 10n);
-    const settled = await store.settle(chargeOf('r1', id, 60n, { hold_nano: 10n }));
+    const settled = await store.charge(chargeOf('r1', id, 60n, { hold_nano: 10n }));
     expect(settled).to.deep.equal({ uncollected_nano: 0n });
     expect(await figures(store, id)).to.deep.equal([40n, 0n]);
     const [row] = await chargesOf(store, id);
@@ -29,10 +29,10 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     const { id } = await store.createAccount('ann', 100n);
     await store.hold('r1', id, 10n);
     await store.hold('r2', id, 70n);
-    const settled = await store.settle(chargeOf('r1', id, 60n, { hold_nano: 10n }));
+    const settled = await store.charge(chargeOf('r1', id, 60n, { hold_nano: 10n }));
     expect(settled).to.deep.equal({ uncollected_nano: 30n });
     expect(await figures(store, id)).to.deep.equal([70n, 70n]);
-    await store.settle(chargeOf('r2', id, 200n, { hold_nano: 70n }));
+    await store.charge(chargeOf('r2', id, 200n, { hold_nano: 70n }));
     expect(await figures(store, id)).to.deep.equal([0n, 0n]);
     const rows = await chargesOf(store, id);
     expect(rows.map((row) => [row.amount_nano, row.uncollected_nano])).to.deep.equal([
@@ -49,9 +49,9 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     const key_id = key.id;
     await store.hold('r1', id, 10n, key_id);
     await store.hold('r2', id, 15n, key_id);
-    const settled = await store.settle(chargeOf('r1', id, 60n, { key_id, hold_nano: 10n }));
+    const settled = await store.charge(chargeOf('r1', id, 60n, { key_id, hold_nano: 10n }));
     expect(settled).to.deep.equal({ uncollected_nano: 25n });
-    await store.settle(chargeOf('r2', id, 60n, { key_id, hold_nano: 15n }));
+    await store.charge(chargeOf('r2', id, 60n, { key_id, hold_nano: 15n }));
     expect((await store.keys(id))[0]?.spent_nano).to.equal(50n);
     expect(await figures(store, id)).to.deep.equal([950n, 0n]);
     expect((await store.verify()).faults).to.deep.equal([]);
@@ -61,8 +61,8 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 20n);
     const charge = chargeOf('r1', id, 60n, { hold_nano: 70n });
-    expect(await store.settle(charge)).to.deep.equal({ uncollected_nano: 40n });
-    expect(await store.settle(charge)).to.equal(false);
+    expect(await store.charge(charge)).to.deep.equal({ uncollected_nano: 40n });
+    expect(await store.charge(charge)).to.equal(false);
     expect(await figures(store, id)).to.deep.equal([0n, 0n]);
     expect((await store.verify()).faults).to.deep.equal([]);
   });
@@ -72,7 +72,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     const { id } = await store.createAccount('ann', 100n);
     await store.hold('r1', id, 10n);
     const charge = chargeOf('r1', id, 8n, { hold_nano: 10n, not_owed_nano: 5n });
-    expect(await store.settle(charge)).to.deep.equal({ uncollected_nano: 5n });
+    expect(await store.charge(charge)).to.deep.equal({ uncollected_nano: 5n });
     const [row] = await chargesOf(store, id);
     expect(row).to.deep.include({ amount_nano: -8n, uncollected_nano: 5n });
     expect(await figures(store, id)).to.deep.equal([92n, 0n]);
@@ -87,7 +87,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     await store.hold('r1', account_id, 10n);
     const answer = { status: 200, text: 'whole' };
     const charge = chargeOf('r1', account_id, 60n, { hold_nano: 10n });
-    const settled = await store.settle(charge, { ...call, answer });
+    const settled = await store.charge(charge, { ...call, answer });
     expect(settled).to.deep.equal({ uncollected_nano: 40n });
     const again = await store.idempotency.begin({ ...call, request_id: 'r2' });
     expect(again).to.deep.equal({ is: 'answered', answer });
@@ -99,7 +99,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
     const holds = [0n, 1n, 30n, 0n];
     for (const [at, hold] of holds.entries()) await store.hold(`r${at}`, id, hold);
     const charges = [0n, 60n, 30n, 5n].map((cost, at) => chargeOf(`r${at}`, id, cost, {}));
-    await Promise.all(charges.map((charge) => store.settle(charge)));
+    await Promise.all(charges.map((charge) => store.charge(charge)));
     const rows = await chargesOf(store, id);
     const third = rows.find(({ reference }) => reference === 'r2');
     expect(third).to.deep.include({ amount_nano: -30n, uncollected_nano: 0n });
@@ -113,7 +113,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
       hold: fc.bigInt({ min: 0n, max: 30n }),
       cost: fc.bigInt({ min: 0n, max: 60n }),
       not_owed: fc.constantFrom(undefined, 4n),
-      end: fc.constantFrom('settle', 'settle', 'settle', 'release', 'leave', 'twice', 'late'),
+      end: fc.constantFrom('charge', 'charge', 'charge', 'release', 'leave', 'twice', 'late'),
       knows: fc.boolean(),
       limited: fc.boolean(),
     });
@@ -133,7 +133,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
           store.hold(request_id, id, hold, key_id).then((result) => result.admitted),
         ),
       );
-      const settledOf = async (one: (typeof asked)[number]): Promise<(Settled | false)[]> => {
+      const settledOf = async (one: (typeof asked)[number]): Promise<(Collected | false)[]> => {
         if (one.end === 'leave') return [];
         if (one.end === 'release' || one.end === 'late') await store.release(one.request_id, id);
         if (one.end === 'release') return [];
@@ -145,7 +145,7 @@ onEachStore('a charge that costs more than its hold', (ground) => {
         };
         const charge = chargeOf(request_id, id, cost, terms);
         const times = one.end === 'twice' ? 2 : 1;
-        return Promise.all(Array.from({ length: times }, () => store.settle(charge)));
+        return Promise.all(Array.from({ length: times }, () => store.charge(charge)));
       };
       const done = asked.filter((one, at) => admitted[at] || one.end === 'late');
       const settled = await Promise.all(done.map(settledOf));

@@ -39,8 +39,8 @@ onEachStore('concurrent holds and charges', (ground) => {
       expect(held.every(({ admitted }) => admitted)).to.equal(true);
       expect(await figures(store, ann.id)).to.deep.equal([dollars(1), HOLD_NANO * BigInt(count)]);
       const settled = await Promise.all([
-        ...requests(count).map((one) => store.settle(known(one, ann.id, { key_id: key.id }))),
-        ...requests(count, 's').map((one) => store.settle(known(one, ben.id))),
+        ...requests(count).map((one) => store.charge(known(one, ann.id, { key_id: key.id }))),
+        ...requests(count, 's').map((one) => store.charge(known(one, ben.id))),
       ]);
       const whole = { uncollected_nano: 0n };
       expect(settled).to.deep.equal(Array.from({ length: 2 * count }, () => whole));
@@ -75,10 +75,10 @@ onEachStore('concurrent holds and charges', (ground) => {
     expect(all.every(({ admitted }) => admitted)).to.equal(true);
     expect(some.filter(({ admitted }) => admitted)).to.have.length(5);
     const settled = await Promise.all([
-      ...requests(9, 's').map((one) => store.settle(known(one, id, { key_id: free.key.id }))),
+      ...requests(9, 's').map((one) => store.charge(known(one, id, { key_id: free.key.id }))),
       ...requests(9)
         .filter((_, at) => some[at]?.admitted)
-        .map((one) => store.settle(known(one, id, { key_id: bound.key.id }))),
+        .map((one) => store.charge(known(one, id, { key_id: bound.key.id }))),
     ]);
     expect(settled.every(Boolean)).to.equal(true);
     const keys = await store.keys(id);
@@ -107,20 +107,20 @@ onEachStore('concurrent holds and charges', (ground) => {
     const { id } = await store.createAccount('ann', dollars(1));
     await holdAll(store, requests(MANY), id);
     const asked = [...requests(MANY), 'r3', 'r3', 'r7'];
-    const settled = await Promise.all(asked.map((one) => store.settle(known(one, id))));
+    const settled = await Promise.all(asked.map((one) => store.charge(known(one, id))));
     expect(settled.filter(Boolean)).to.have.length(MANY);
-    expect(await store.settle(known('r3', id))).to.equal(false);
+    expect(await store.charge(known('r3', id))).to.equal(false);
     expect(await figures(store, id)).to.deep.equal([dollars(1) - 3n * BigInt(MANY), 0n]);
     expect(await store.verify()).to.deep.include({ open_holds: 0, faults: [] });
   });
 
   const strays: [string, (store: Store, id: string) => Promise<unknown>, number][] = [
     ['the hold of one is gone', (store, id) => store.release('r2', id), 1],
-    ['one was charged before', (store, id) => store.settle(chargeOf('r2', id, 3n)), 1],
+    ['one was charged before', (store, id) => store.charge(chargeOf('r2', id, 3n)), 1],
     [
       'one was charged before and has a hold again',
       async (store, id) => {
-        await store.settle(chargeOf('r2', id, 3n));
+        await store.charge(chargeOf('r2', id, 3n));
         await store.hold('r2', id, HOLD_NANO);
       },
       1,
@@ -150,7 +150,7 @@ onEachStore('concurrent holds and charges', (ground) => {
       await holdAll(store, requests(6), id);
       await store.hold('another', id, 100n);
       await prepare(store, id);
-      await Promise.all(requests(6).map((one) => store.settle(known(one, id))));
+      await Promise.all(requests(6).map((one) => store.charge(known(one, id))));
       expect(await figures(store, id)).to.deep.equal([dollars(1) - 18n, 100n]);
       expect(await store.verify()).to.deep.include({ open_holds, faults: [] });
     });
@@ -169,7 +169,7 @@ onEachStore('concurrent holds and charges', (ground) => {
       requests(9).map((one, at) => {
         const call = calls[at];
         const answer = { status: 200, text: one };
-        return store.settle(known(one, account_id), call && { ...call, answer });
+        return store.charge(known(one, account_id), call && { ...call, answer });
       }),
     );
     for (const call of calls) {
@@ -187,7 +187,7 @@ onEachStore('concurrent holds and charges', (ground) => {
     await store.hold('r1', id, 100n);
     const [other, paid, next] = await Promise.all([
       store.hold('x', ben, 1n),
-      store.settle(chargeOf('r1', id, 3n)),
+      store.charge(chargeOf('r1', id, 3n)),
       store.hold('r2', id, 90n),
     ]);
     expect(other.admitted).to.equal(true);
@@ -202,8 +202,8 @@ onEachStore('concurrent holds and charges', (ground) => {
     const { id } = await store.createAccount('ann', dollars(1));
     await holdAll(store, requests(5), id);
     const results = await Promise.allSettled([
-      ...requests(5).map((one) => store.settle(known(one, id))),
-      store.settle(known('r9', 'acc_none')),
+      ...requests(5).map((one) => store.charge(known(one, id))),
+      store.charge(known('r9', 'acc_none')),
     ]);
     expect(results.map(({ status }) => status)).to.deep.equal([
       ...requests(5).map(() => 'fulfilled'),
@@ -219,7 +219,7 @@ onEachStore('concurrent holds and charges', (ground) => {
     const settled = await Promise.all(
       requests(6).map((one, at) => {
         const hold = { hold_nano: HOLD_NANO };
-        return store.settle(chargeOf(one, id, at < 3 ? 2n ** 62n : 3n, hold));
+        return store.charge(chargeOf(one, id, at < 3 ? 2n ** 62n : 3n, hold));
       }),
     );
     expect(settled.slice(3).every(Boolean)).to.equal(true);
@@ -242,7 +242,7 @@ onEachStore('concurrent holds and charges', (ground) => {
     await holdAll(store, requests(4), id, key.id);
     const spent_nano = 2n ** 63n - 1n - 7n;
     await ground.place.sql(`update keys set spent_nano = ${spent_nano}`);
-    const settling = requests(4).map((one) => store.settle(known(one, id, { key_id: key.id })));
+    const settling = requests(4).map((one) => store.charge(known(one, id, { key_id: key.id })));
     expect((await Promise.all(settling)).every(Boolean)).to.equal(true);
     const [row] = await store.keys(id);
     expect((row?.spent_nano ?? 0n) <= spent_nano + 7n).to.equal(true);
@@ -297,7 +297,7 @@ onEachStore('concurrent holds and charges', (ground) => {
             const { id, key_id } = payerOf(one);
             const hold_nano = one.knows ? (admitted.get(name(one)) ?? 7n) : undefined;
             const terms = hold_nano === undefined ? { key_id } : { key_id, hold_nano };
-            return store.settle(chargeOf(name(one), id, one.amount, terms));
+            return store.charge(chargeOf(name(one), id, one.amount, terms));
           }),
         );
         const made = charges.filter((_, at) => settled[at]);

@@ -41,8 +41,8 @@ const ACTS: Record<string, Act> = {
     run: (store, id) => store.hold('r9', id, 5n),
     trace: `select request_id from holds where request_id = 'r9'`,
   },
-  settle: {
-    run: (store, id) => store.settle(chargeOf('r1', id, 3n)),
+  charge: {
+    run: (store, id) => store.charge(chargeOf('r1', id, 3n)),
     trace: `select reference from ledger where kind = 'charge' and reference <> 'k0'`,
   },
   release: {
@@ -66,7 +66,7 @@ const ACTS: Record<string, Act> = {
     trace: `select request_id, held_nano from holds, keys where request_id = 'r9'`,
   },
   'the charge of a key with a limit': {
-    run: (store, id, key_id) => store.settle(chargeOf('k1', id, 3n, { key_id })),
+    run: (store, id, key_id) => store.charge(chargeOf('k1', id, 3n, { key_id })),
     trace: `select reference from ledger where kind = 'charge' and reference <> 'k0'`,
   },
   'the release of a key with a limit': {
@@ -91,12 +91,12 @@ const ACTS: Record<string, Act> = {
     trace: `select key_sha256 from idempotency_keys where key_sha256 = 'r9'`,
   },
   'a charge and its answer': {
-    run: (store, id) => store.settle(chargeOf('r1', id, 3n), answeredOf(id, 'r1')),
+    run: (store, id) => store.charge(chargeOf('r1', id, 3n), answeredOf(id, 'r1')),
     trace: `select reference from ledger where kind = 'charge' and reference <> 'k0' union all ${ANSWERS}`,
   },
   'a charge and its answer under a limit': {
     run: (store, id, key_id) =>
-      store.settle(chargeOf('k1', id, 3n, { key_id }), answeredOf(id, 'k1')),
+      store.charge(chargeOf('k1', id, 3n, { key_id }), answeredOf(id, 'k1')),
     trace: `select reference from ledger where kind = 'charge' and reference <> 'k0' union all ${ANSWERS}`,
   },
   'an answer without a charge': {
@@ -161,7 +161,7 @@ onEachStore('a fault at the nth write', (ground) => {
       const { id } = await store.createAccount('ann', dollars(1));
       await store.hold('r1', id, 10n);
       const { key } = await store.createKey(id, 'pocket', { limit_nano: 100n });
-      await store.settle(chargeOf('k0', id, 5n, { key_id: key.id }));
+      await store.charge(chargeOf('k0', id, 5n, { key_id: key.id }));
       await store.hold('k1', id, 10n, key.id);
       await store.hold('k2', id, 10n, key.id);
       await store.tasks.begin({ ...intentOf(id, key.id), id: 'k2' });
@@ -211,7 +211,7 @@ onEachStore('a fault at the nth write of many at once', (ground) => {
   const acts: Record<string, (store: Store, id: string) => Promise<unknown>[]> = {
     holds: (store, id) => ids.map((one) => store.hold(one, id, 10n)),
     charges: (store, id) =>
-      ids.map((one) => store.settle(chargeOf(one, id, 3n, { hold_nano: 10n }))),
+      ids.map((one) => store.charge(chargeOf(one, id, 3n, { hold_nano: 10n }))),
   };
   for (const [name, run] of Object.entries(acts)) {
     it(`leaves ${name} whole or undone, each as it was answered`, async () => {
@@ -257,8 +257,8 @@ onEachStore('a fault at the commit', (ground) => {
              deferrable initially deferred for each row execute function blow()`,
     );
     const results = await Promise.allSettled([
-      store.settle(chargeOf('r1', id, 3n)),
-      store.settle(chargeOf('r2', id, 4n)),
+      store.charge(chargeOf('r1', id, 3n)),
+      store.charge(chargeOf('r2', id, 4n)),
     ]);
     expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     await ground.place.sql(
@@ -266,7 +266,7 @@ onEachStore('a fault at the commit', (ground) => {
     );
     expect(await store.account(id)).to.deep.include({ balance_nano: dollars(1), held_nano: 10n });
     expect(await store.verify()).to.deep.include({ entries: 1, open_holds: 1, faults: [] });
-    expect(await store.settle(chargeOf('r1', id, 3n))).to.deep.equal({ uncollected_nano: 0n });
+    expect(await store.charge(chargeOf('r1', id, 3n))).to.deep.equal({ uncollected_nano: 0n });
   });
 });
 
@@ -279,7 +279,7 @@ onEachStore('another connection that writes', (ground) => {
       Array.from({ length: 30 }, async (_, at) => {
         await store.hold(`r${at}`, id, 5n);
         await other.credit(id, 1n, `c${at}`);
-        await other.settle(chargeOf(`r${at}`, id, 2n));
+        await other.charge(chargeOf(`r${at}`, id, 2n));
         await store.createKey(id, `k${at}`);
       }),
     );
@@ -298,7 +298,7 @@ const lostConnections = (ground: Ground): void => {
     await Promise.all(['r1', 'r2', 'r3'].map((one) => store.hold(one, id, 10n)));
     const others = `from pg_stat_activity where pid <> pg_backend_pid()
       and application_name = current_setting('application_name')`;
-    const settling = ['r1', 'r2', 'r3'].map((one) => store.settle(chargeOf(one, id, 3n)));
+    const settling = ['r1', 'r2', 'r3'].map((one) => store.charge(chargeOf(one, id, 3n)));
     const ended = await ground.place.sql(`select pg_terminate_backend(pid) ${others}`);
     await Promise.all(settling);
     expect(ended).not.to.deep.equal([]);

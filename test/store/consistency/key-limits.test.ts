@@ -78,11 +78,11 @@ onEachStore('a key with a limit', (ground) => {
     const { store, other, id, key, figures } = await begin(ground);
     const charged = { key_id: key.id };
     await store.hold('r1', id, dollars(4), key.id);
-    expect(await other.settle(chargeOf('r1', id, dollars(1), charged))).to.deep.equal({
+    expect(await other.charge(chargeOf('r1', id, dollars(1), charged))).to.deep.equal({
       uncollected_nano: 0n,
     });
     expect(await figures()).to.deep.equal([dollars(1), 0n, 0n]);
-    expect(await store.settle(chargeOf('r1', id, dollars(1), charged))).to.equal(false);
+    expect(await store.charge(chargeOf('r1', id, dollars(1), charged))).to.equal(false);
     await store.hold('r2', id, dollars(4), key.id);
     await store.release('r2', id);
     await store.release('r2', id);
@@ -95,13 +95,13 @@ onEachStore('a key with a limit', (ground) => {
 
   it('is charged without a hold too, as far as its limit bears', async () => {
     const { store, id, key, figures } = await begin(ground);
-    expect(await store.settle(chargeOf('r1', id, dollars(6), { key_id: key.id }))).to.deep.equal({
+    expect(await store.charge(chargeOf('r1', id, dollars(6), { key_id: key.id }))).to.deep.equal({
       uncollected_nano: dollars(1),
     });
     expect(await figures()).to.deep.equal([LIMIT, 0n, 0n]);
     expect(await store.hold('r2', id, 1n, key.id)).to.deep.include({ because: 'limit' });
     await store.hold('r1', id, 0n);
-    expect(await store.settle(chargeOf('r1', id, 1n, { key_id: key.id }))).to.equal(false);
+    expect(await store.charge(chargeOf('r1', id, 1n, { key_id: key.id }))).to.equal(false);
     expect(await figures()).to.deep.equal([LIMIT, 0n, 0n]);
   });
 
@@ -134,7 +134,7 @@ onEachStore('a key with a limit', (ground) => {
         const task = await tasks.task('t1');
         if (task) await tasks.advance(task, { ...ENDED, status: 'COMPLETED' });
         const bill = { content_id: 'c1', cost_nano: dollars(1), usage: '{"video_seconds":8}' };
-        await Promise.all([1, 2, 3].map(() => tasks.settle('t1', bill)));
+        await Promise.all([1, 2, 3].map(() => tasks.charge('t1', bill)));
       },
       dollars(1),
     ],
@@ -173,20 +173,20 @@ onEachStore('a key with a limit', (ground) => {
     expect(await figures()).to.deep.equal([0n, 370n, 370n]);
     await Promise.all(
       admitted.map((one, at) =>
-        (at % 2 ? other : store).settle(chargeOf(one, id, 7n, { key_id: key.id })),
+        (at % 2 ? other : store).charge(chargeOf(one, id, 7n, { key_id: key.id })),
       ),
     );
     expect(await figures()).to.deep.equal([37n * 7n, 0n, 0n]);
   });
 
-  it('adds up while keys with and without a limit hold and settle at once', async () => {
+  it('adds up while keys with and without a limit hold and charge at once', async () => {
     const { store, other, id, key, figures } = await begin(ground, { limit_nano: dollars(2) });
     const { key: free } = await store.createKey(id, 'free');
     const walk = async (at: number): Promise<void> => {
       const [one, two] = at % 2 ? [store, other] : [other, store];
       const key_id = at % 3 ? key.id : free.id;
       await one.hold(`r${at}`, id, 10n, key_id);
-      if (at % 5) await two.settle(chargeOf(`r${at}`, id, 3n, { key_id }));
+      if (at % 5) await two.charge(chargeOf(`r${at}`, id, 3n, { key_id }));
       else await two.release(`r${at}`, id);
       if (at % 40 === 0) await one.recover();
     };
@@ -208,7 +208,7 @@ onEachStore('a key that has ended', (ground) => {
         expect(refused).to.deep.equal({ admitted: false, because: 'ended' });
         expect(await one.admit(key.id)).to.deep.equal(refused);
       }
-      await other.settle(chargeOf('r1', id, 1n, { key_id: key.id }));
+      await other.charge(chargeOf('r1', id, 1n, { key_id: key.id }));
       expect((await figures()).slice(1)).to.deep.equal([0n, 0n]);
       expect((await store.account(id))?.balance_nano).to.equal(dollars(10) - 1n);
     });

@@ -29,7 +29,7 @@ interface World {
 type Step =
   | { act: 'credit'; account: number; amount: number; reference: number }
   | { act: 'hold'; account: number; amount: number; request: number; shaky: boolean }
-  | { act: 'settle'; account: number; amount: number; request: number }
+  | { act: 'charge'; account: number; amount: number; request: number }
   | { act: 'release'; account: number; request: number }
   | { act: 'revoke'; account: number }
   | { act: 'lose' }
@@ -48,7 +48,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.record({ act: fc.constant('hold' as const), account, amount, request, shaky: fc.boolean() }),
   fc.record({ act: fc.constant('hold' as const), account, amount, request, shaky: fc.boolean() }),
-  fc.record({ act: fc.constant('settle' as const), account, amount, request }),
+  fc.record({ act: fc.constant('charge' as const), account, amount, request }),
   fc.record({ act: fc.constant('release' as const), account, request }),
   fc.record({ act: fc.constant('revoke' as const), account }),
   fc.constant({ act: 'lose' as const }),
@@ -78,8 +78,8 @@ function predict(model: Model, taken: Step): unknown {
       return predictCredit(model, taken);
     case 'hold':
       return predictHold(model, taken);
-    case 'settle':
-      return predictSettle(model, taken);
+    case 'charge':
+      return predictCharge(model, taken);
     case 'release':
       endHold(model, taken);
       return undefined;
@@ -140,7 +140,7 @@ function predictRefusal(model: Model, at: number, amount_nano: bigint): unknown 
   return { admitted: false, because: 'limit', ...figures };
 }
 
-function predictSettle(model: Model, taken: Step & { act: 'settle' }): unknown {
+function predictCharge(model: Model, taken: Step & { act: 'charge' }): unknown {
   const name = `${taken.account} r${taken.request}`;
   const cost_nano = BigInt(taken.amount);
   endHold(model, taken);
@@ -168,8 +168,8 @@ async function perform(world: World, taken: Step): Promise<unknown> {
       const key = usesKey(taken.request) ? key_id : undefined;
       return store.hold(`r${taken.request}`, id, BigInt(taken.amount), key);
     }
-    case 'settle':
-      return steady.settle(
+    case 'charge':
+      return steady.charge(
         chargeOf(
           `r${taken.request}`,
           id,

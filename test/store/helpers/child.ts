@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const SPENDER = fileURLToPath(new URL('./spender.ts', import.meta.url));
 
-/** A process of its own that holds and settles; see spender.ts for what it prints. */
+/** A process of its own that holds and charges; see spender.ts for what it prints. */
 export class Child {
   readonly lines: string[] = [];
   readonly #process: ChildProcess;

@@ -14,6 +14,6 @@ await Promise.all(names.map((name) => store.hold(name, id, 10n)));
 for (let from = 0; from < names.length; from += AT_ONCE) {
   const some = names.slice(from, from + AT_ONCE);
   const charges = some.map((name) => chargeOf(name, id, 3n, { hold_nano: 10n }));
-  await Promise.all(charges.map((charge) => store.settle(charge)));
+  await Promise.all(charges.map((charge) => store.charge(charge)));
 }
 await store.close();

@@ -1,6 +1,6 @@
 /**
- * `spender.ts URL ACCOUNT_ID REQUESTS`: walks so many requests through hold and settle, some
- * released instead, and prints the ID of each request whose settle has resolved. Costs are 1 to 7
+ * `spender.ts URL ACCOUNT_ID REQUESTS`: walks so many requests through hold and charge, some
+ * released instead, and prints the ID of each request whose charge has resolved. Costs are 1 to 7
  * nano-dollars by turns.
  */
 import { randomUUID } from 'node:crypto';
@@ -28,7 +28,7 @@ async function spend(): Promise<void> {
       await store.release(request_id, account_id);
     } else {
       const known = { hold_nano: 10n };
-      await store.settle(chargeOf(request_id, account_id, BigInt((turn % 7) + 1), known));
+      await store.charge(chargeOf(request_id, account_id, BigInt((turn % 7) + 1), known));
       writeSync(1, `${request_id}\n`);
     }
   }

@@ -50,12 +50,12 @@ onEachStore('an idempotent request in the store', (ground) => {
   it('is answered with its charge, and then as before', async () => {
     await begin('r1');
     await store.hold('r1', account_id, 10n);
-    expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.deep.equal({
+    expect(await store.charge(chargeOf('r1', account_id, 3n), answered('r1'))).to.deep.equal({
       uncollected_nano: 0n,
     });
     expect(await begin('r2')).to.deep.equal({ is: 'answered', answer: ANSWER });
     expect(await begin('r2', { request_sha256: 'other' })).to.deep.equal({ is: 'other' });
-    expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.equal(false);
+    expect(await store.charge(chargeOf('r1', account_id, 3n), answered('r1'))).to.equal(false);
     await store.idempotency.forget(call('r1'));
     expect(await begin('r3')).to.deep.equal({ is: 'answered', answer: ANSWER });
     expect((await store.account(account_id))?.balance_nano).to.equal(dollars(1) - 3n);
@@ -83,7 +83,7 @@ onEachStore('an idempotent request in the store', (ground) => {
   it('is over with its time, but not while it runs', async () => {
     await begin('r1');
     await begin('r2', { key_sha256: 'slow' });
-    await store.settle(chargeOf('r1', account_id, 3n), answered('r1'));
+    await store.charge(chargeOf('r1', account_id, 3n), answered('r1'));
     ground.now_ms += DAY_MS - 1;
     expect(await begin('r3')).to.deep.equal({ is: 'answered', answer: ANSWER });
     expect(await store.idempotency.sweep(1_000)).to.equal(0);
@@ -102,7 +102,7 @@ onEachStore('an idempotent request in the store', (ground) => {
       const words = { key_sha256: text, due_ms: ground.now_ms + DAY_MS + at };
       await begin(`r${at}`, words);
       const one = { ...call(`r${at}`, words), answer: long(text) };
-      await store.settle(chargeOf(`r${at}`, account_id, 1n), one);
+      await store.charge(chargeOf(`r${at}`, account_id, 1n), one);
     }
     await begin('r4', { key_sha256: 'running' });
     expect(await store.idempotency.sweep(50)).to.equal(0);
@@ -126,7 +126,7 @@ onEachStore('an idempotent request in the store', (ground) => {
       const one = { ...call(`${owner}-${text}`, words), answer: { status: 200, text } };
       await begin(one.request_id, words);
       if (isFree) await store.idempotency.answer(one);
-      else await store.settle(chargeOf(one.request_id, owner, 1n), one);
+      else await store.charge(chargeOf(one.request_id, owner, 1n), one);
     }
   };
   const kept = async (): Promise<unknown[]> => {
@@ -200,12 +200,12 @@ onEachStore('an idempotent request in the store', (ground) => {
     await store.hold('r1', account_id, 10n);
     await ground.place.sql('delete from idempotency_keys');
     await begin('r2');
-    const late = store.settle(chargeOf('r1', account_id, 3n), answered('r1'));
+    const late = store.charge(chargeOf('r1', account_id, 3n), answered('r1'));
     expect(await refusal(late)).to.match(/^StoreError: The Idempotency-Key of request r1 is an/u);
     expect(await refusal(store.idempotency.answer(answered('r1')))).to.match(/^StoreError/u);
     expect((await store.account(account_id))?.held_nano).to.equal(10n);
     await store.release('r1', account_id);
-    await store.settle(chargeOf('r2', account_id, 3n), answered('r2'));
+    await store.charge(chargeOf('r2', account_id, 3n), answered('r2'));
     expect((await store.account(account_id))?.balance_nano).to.equal(dollars(1) - 3n);
     expect(await store.verify()).to.deep.include({ open_holds: 0, faults: [] });
   });
@@ -213,7 +213,7 @@ onEachStore('an idempotent request in the store', (ground) => {
   it('is charged and answered though its key was lost meanwhile', async () => {
     await begin('r1');
     await ground.place.sql('delete from idempotency_keys');
-    expect(await store.settle(chargeOf('r1', account_id, 3n), answered('r1'))).to.deep.equal({
+    expect(await store.charge(chargeOf('r1', account_id, 3n), answered('r1'))).to.deep.equal({
       uncollected_nano: 0n,
     });
     expect(await begin('r2')).to.deep.equal({ is: 'answered', answer: ANSWER });

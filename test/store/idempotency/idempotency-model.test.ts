@@ -31,7 +31,7 @@ interface World {
 
 type Step =
   | { act: 'begin'; key: number; asked: number; shaky: boolean }
-  | { act: 'settle' | 'answer' | 'forget'; call: number }
+  | { act: 'charge' | 'answer' | 'forget'; call: number }
   | { act: 'lose' | 'sweep' }
   | { act: 'wait'; hours: number };
 
@@ -45,7 +45,7 @@ const begin = fc.record({
 const step: fc.Arbitrary<Step> = fc.oneof(
   begin,
   begin,
-  fc.record({ act: fc.constantFrom('settle' as const, 'answer' as const), call }),
+  fc.record({ act: fc.constantFrom('charge' as const, 'answer' as const), call }),
   fc.record({ act: fc.constant('forget' as const), call }),
   fc.record({ act: fc.constantFrom('lose' as const, 'sweep' as const) }),
   fc.record({ act: fc.constant('wait' as const), hours: fc.nat({ max: 25 }) }),
@@ -118,13 +118,13 @@ async function ends(world: World, model: Model, one: EndedCall, act: string): Pr
   const kept = predictKept(model, one);
   const first = !model.charged.has(request_id);
   const done =
-    act === 'settle'
-      ? steady.settle(chargeOf(request_id, account_id, 1n), one).then(Boolean)
+    act === 'charge'
+      ? steady.charge(chargeOf(request_id, account_id, 1n), one).then(Boolean)
       : steady.idempotency.answer(one).then(() => 'answered');
   const outcome = await done.catch(() => 'refused');
   if (!kept) expect(outcome).to.equal('refused');
-  else expect(outcome).to.equal(act === 'settle' ? first : 'answered');
-  if (kept && act === 'settle') model.charged.add(request_id);
+  else expect(outcome).to.equal(act === 'charge' ? first : 'answered');
+  if (kept && act === 'charge') model.charged.add(request_id);
 }
 
 async function perform(world: World, model: Model, taken: Step): Promise<void> {

@@ -148,7 +148,7 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
     await haunt(id, 'elsewhere', 1, 120_000);
     await ground.lapse(store);
     await store.recover();
-    expect(await store.settle(chargeOf('g1', id, 3n))).to.deep.equal({ uncollected_nano: 0n });
+    expect(await store.charge(chargeOf('g1', id, 3n))).to.deep.equal({ uncollected_nano: 0n });
     expect(await store.account(id)).to.deep.include({ balance_nano: 97n, held_nano: 0n });
   });
 

@@ -33,7 +33,7 @@ onEachStore('the table of ledger columns', (ground) => {
 
   it('fills every column of a single charge with the field of its name', async () => {
     const { store, id, charges } = await open();
-    await store.settle(charge(id, 'one'));
+    await store.charge(charge(id, 'one'));
     expectFields(await charges(), ['one']);
   });
 
@@ -41,7 +41,7 @@ onEachStore('the table of ledger columns', (ground) => {
     const { store, id, charges } = await open();
     const requests = ['one', 'two', 'three', 'four'];
     for (const request of requests) await store.hold(request, id, 1n);
-    await Promise.all(requests.map((request) => store.settle(charge(id, request))));
+    await Promise.all(requests.map((request) => store.charge(charge(id, request))));
     expectFields(await charges(), requests);
   });
 
@@ -74,7 +74,7 @@ onEachStore('the table of ledger columns', (ground) => {
         await Promise.all(
           charges.map(({ request_id, account_id }) => store.hold(request_id, account_id, 20n)),
         );
-        await Promise.all(charges.map((one) => store.settle(one)));
+        await Promise.all(charges.map((one) => store.charge(one)));
         const newest = { before: Number.MAX_SAFE_INTEGER, limit: 20 };
         const ledgers = await Promise.all(owners.map(({ id }) => store.ledger(id, newest)));
         const entries = new Map(ledgers.flat().map((entry) => [entry.reference, entry]));
@@ -92,13 +92,13 @@ onEachStore('the table of ledger columns', (ground) => {
     const { store, id, charges } = await open();
     const call = { account_id: id, request_id: 'one', key_sha256: 'key', request_sha256: 'body' };
     const answer = { status: 200, text: '{}' };
-    await store.settle(charge(id, 'one'), { ...call, due_ms: ground.now_ms + 1, answer });
+    await store.charge(charge(id, 'one'), { ...call, due_ms: ground.now_ms + 1, answer });
     expectFields(await charges(), ['one']);
   });
 
   it('shows the units of a charge as one object, without the classes that are not named', async () => {
     const { store, id, charges } = await open();
-    await store.settle(chargeOf('one', id, 1n, { cached_tokens: 0, reasoning_tokens: 3 }));
+    await store.charge(chargeOf('one', id, 1n, { cached_tokens: 0, reasoning_tokens: 3 }));
     const [entry] = await charges();
     expect(entry && usageOf(entry)).to.deep.equal({
       prompt_tokens: 9,

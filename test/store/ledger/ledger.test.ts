@@ -154,7 +154,7 @@ onEachStore('the ledger', (ground) => {
     const ben = await store.createAccount('ben', 0n);
     for (let at = 1; at <= 5; at++) await store.credit(id, BigInt(at), `c${at}`);
     await store.credit(ben.id, 1n, 'c4');
-    await store.settle(chargeOf('c4', id, 1n));
+    await store.charge(chargeOf('c4', id, 1n));
     const first = await store.ledger(id, { before: Number.MAX_SAFE_INTEGER, limit: 3 });
     const rest = await store.ledger(id, { before: first[2]?.id ?? 0, limit: 9 });
     const referencesOf = (entries: LedgerEntry[]) => entries.map(({ reference }) => reference);

@@ -10,7 +10,7 @@ onEachStore('refunds', (ground) => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(10));
     const { key } = await store.createKey(id, 'pocket', { limit_nano: dollars(5) });
-    await store.settle(chargeOf('r1', id, dollars(2), { key_id: key.id }));
+    await store.charge(chargeOf('r1', id, dollars(2), { key_id: key.id }));
     return { store, id, key_id: key.id };
   }
 
@@ -70,7 +70,7 @@ onEachStore('refunds', (ground) => {
   it('refuse what they cannot do in one sentence', async () => {
     const { store, id } = await begin();
     const other = await store.createAccount('bob', 0n);
-    await store.settle(chargeOf('r2', id, 5n));
+    await store.charge(chargeOf('r2', id, 5n));
     await store.refund({ request_id: 'r1', amount_nano: 1n, reference: 'complaint 1' });
     for (const [asked, sentence] of [
       [{ request_id: 'r9' }, 'NoCharge: There is no charge of the request "r9".'],
@@ -123,7 +123,7 @@ onEachStore('refunds', (ground) => {
       const { id } = await stores[0].createAccount(`a${run}`, 1_000n);
       const { key } = await stores[0].createKey(id, 'pocket', { limit_nano: 500n });
       for (const at of [0, 1, 2]) {
-        await stores[0].settle(chargeOf(`${run}-${at}`, id, BigInt(at * 5), { key_id: key.id }));
+        await stores[0].charge(chargeOf(`${run}-${at}`, id, BigInt(at * 5), { key_id: key.id }));
       }
       await Promise.allSettled(
         asks.map(({ store, request, amount, reference }) =>

@@ -18,7 +18,7 @@ onEachStore('the spend of keys', (ground) => {
       ground.now_ms = start_ms + (at - 12) * 3 * 3_600_000;
       const account = at % 6 === 5 ? other_id : account_id;
       const record = recordAt(ground.now_ms, { account_id: account, key_id, cost_nano });
-      await store.settle(chargeOf(record.id, account, cost_nano, { key_id }), undefined, record);
+      await store.charge(chargeOf(record.id, account, cost_nano, { key_id }), undefined, record);
       const isCounted = account === account_id && ground.now_ms >= start_ms;
       const refunded_nano = at % 4 === 1 ? 1n : 0n;
       if (refunded_nano > 0n) {

@@ -9,7 +9,7 @@ const MIDNIGHT = Date.UTC(2027, 0, 15);
 onEachStore('usage from the ledger', (ground) => {
   async function charged(store: Store, account_id: string, at_ms: number, rest: object) {
     ground.now_ms = at_ms;
-    await store.settle({ ...chargeOf(`r${Math.random()}`, account_id, 7n), ...rest });
+    await store.charge({ ...chargeOf(`r${Math.random()}`, account_id, 7n), ...rest });
   }
 
   it('adds up by day, model and key', async () => {

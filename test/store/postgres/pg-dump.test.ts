@@ -37,7 +37,7 @@ describe('the backup of a store in PostgreSQL', () => {
     const store = await openStore(from.url, { now: Date.now });
     const { id } = await store.createAccount('ann', dollars(10));
     await store.hold('r1', id, dollars(2));
-    await store.settle(chargeOf('r1', id, dollars(1)));
+    await store.charge(chargeOf('r1', id, dollars(1)));
     const { password } = new URL(POSTGRES);
     const env = { ...process.env, PGPASSWORD: decodeURIComponent(password) };
     const file = join(folder, 'monday.dump');

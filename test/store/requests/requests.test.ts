@@ -119,7 +119,7 @@ onEachStore('the records of requests', (ground) => {
       records.map(async (record) => {
         await store.hold(record.id, account_id, 200n, key.id);
         const charge = chargeOf(record.id, account_id, 100n, { key_id: key.id, hold_nano: 200n });
-        expect(await store.settle(charge, undefined, record)).to.deep.equal({
+        expect(await store.charge(charge, undefined, record)).to.deep.equal({
           uncollected_nano: 0n,
         });
       }),
@@ -127,9 +127,9 @@ onEachStore('the records of requests', (ground) => {
     const dear = recordAt(ground.now_ms + 50, { account_id, key_id: key.id });
     const charge = chargeOf(dear.id, account_id, dollars(3), { key_id: key.id });
     const rest_nano = dollars(2) + 2_000n;
-    const settled = await store.settle(charge, undefined, dear);
+    const settled = await store.charge(charge, undefined, dear);
     expect(settled).to.deep.equal({ uncollected_nano: rest_nano });
-    expect(await store.settle(charge, undefined, dear)).to.equal(false);
+    expect(await store.charge(charge, undefined, dear)).to.equal(false);
     const kept = await walk(store, { account_id }, 100);
     expect(kept.map(({ id }) => id)).to.deep.equal(
       [...records, dear].map(({ id }) => id).toReversed(),
@@ -149,7 +149,7 @@ onEachStore('the records of requests', (ground) => {
     const outcomes = await Promise.allSettled(
       [1, 2, 3].map(async (at) => {
         const record = recordAt(ground.now_ms + at, { account_id });
-        return store.settle(chargeOf(record.id, account_id, 5n), undefined, record);
+        return store.charge(chargeOf(record.id, account_id, 5n), undefined, record);
       }),
     );
     const { balance_nano } = (await store.account(account_id)) ?? { balance_nano: 0n };
@@ -169,7 +169,7 @@ onEachStore('the records of requests', (ground) => {
     await store.requests.add([bad, good]);
     expect(store.requests.lost).to.equal(1);
     const charged = { ...bad, id: recordAt(ground.now_ms + 2).id };
-    await store.settle(chargeOf(charged.id, account_id, 5n), undefined, charged);
+    await store.charge(chargeOf(charged.id, account_id, 5n), undefined, charged);
     expect(store.requests.lost).to.equal(2);
     expect((await store.account(account_id))?.balance_nano).to.equal(dollars(1) - 5n);
     expect((await walk(store, {}, 9)).map(({ id }) => id)).to.deep.equal([good.id]);

@@ -60,7 +60,7 @@ describe('a backup of a store in SQLite', () => {
   it('holds the store, is readable by its owner only, and leaves nothing else', async () => {
     const id = await begin();
     await store?.hold('r1', id, dollars(2));
-    await store?.settle(chargeOf('r1', id, dollars(1)));
+    await store?.charge(chargeOf('r1', id, dollars(1)));
     await store?.hold('r2', id, dollars(3));
     const report = await backup();
     const bytes = statSync(target).size;
@@ -91,7 +91,7 @@ describe('a backup of a store in SQLite', () => {
     const charging = (async () => {
       while (!isOver) {
         await store?.hold(`r${count}`, id, 2n);
-        await store?.settle(chargeOf(`r${count}`, id, 1n));
+        await store?.charge(chargeOf(`r${count}`, id, 1n));
         count += 1;
       }
     })();

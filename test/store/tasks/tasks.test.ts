@@ -178,13 +178,13 @@ onEachStore('video tasks in the store', (ground) => {
     expect(await figures(store, account_id)).to.deep.equal([dollars(10), 0n, 0, [], []]);
   });
 
-  it('are charged once, however many settle them, in however many processes', async () => {
+  it('are charged once, however many charge them, in however many processes', async () => {
     const { store, account_id } = await accepted(ground);
     const other = await ground.open();
     await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
     const outcomes = await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
-        (i % 2 ? store : other).tasks.settle('t1', {
+        (i % 2 ? store : other).tasks.charge('t1', {
           content_id: `c${i}`,
           cost_nano: dollars(1) + BigInt(i % 2),
           usage: '{"video_seconds":8}',
@@ -201,7 +201,7 @@ onEachStore('video tasks in the store', (ground) => {
 
   it('are not charged before they are completed', async () => {
     const { store } = await accepted(ground);
-    const settling = store.tasks.settle('t1', { content_id: 'c', cost_nano: 1n, usage: '{}' });
+    const settling = store.tasks.charge('t1', { content_id: 'c', cost_nano: 1n, usage: '{}' });
     expect(await refusal(settling)).to.contain('is not completed');
   });
 
@@ -211,7 +211,7 @@ onEachStore('video tasks in the store', (ground) => {
     await store.tasks.begin(intentOf(id, { hold_nano: 0n }));
     await store.tasks.accept('t1', [JOB], START_MS + 60_000);
     await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
-    await store.tasks.settle('t1', { content_id: 'c', cost_nano: 0n, usage: '{}' });
+    await store.tasks.charge('t1', { content_id: 'c', cost_nano: 0n, usage: '{}' });
     expect(await figures(store, id)).to.deep.equal([0n, 0n, 0, [], []]);
   });
 
@@ -263,7 +263,7 @@ onEachStore('video tasks in the store', (ground) => {
   it('keep their charge when they are removed', async () => {
     const { store, account_id } = await accepted(ground);
     await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
-    await store.tasks.settle('t1', { content_id: 'c', cost_nano: 5n, usage: '{}' });
+    await store.tasks.charge('t1', { content_id: 'c', cost_nano: 5n, usage: '{}' });
     ground.now_ms += 90_000;
     expect(await store.tasks.sweep(1)).to.have.length(1);
     expect(await figures(store, account_id)).to.deep.equal([dollars(10) - 5n, 0n, 0, [-5n], []]);
@@ -342,7 +342,7 @@ onEachStore('video tasks in the store', (ground) => {
     expect(await store.tasks.remove('t1'), 'running').to.equal(false);
     await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
     expect(await store.tasks.remove('t1'), 'not paid for').to.equal(false);
-    await store.tasks.settle('t1', { content_id: 'c', cost_nano: 5n, usage: '{}' });
+    await store.tasks.charge('t1', { content_id: 'c', cost_nano: 5n, usage: '{}' });
     expect(await store.tasks.remove('t1')).to.equal(true);
     expect(await store.tasks.remove('t1'), 'gone').to.equal(false);
     expect(await store.tasks.place('t1', 0)).to.equal(undefined);
@@ -358,7 +358,7 @@ onEachStore('video tasks in the store', (ground) => {
     it(`show ${what} to verify`, async () => {
       const { store } = await accepted(ground);
       await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
-      await store.tasks.settle('t1', { content_id: 'c', cost_nano: 5n, usage: '{}' });
+      await store.tasks.charge('t1', { content_id: 'c', cost_nano: 5n, usage: '{}' });
       expect((await store.verify()).faults).to.deep.equal([]);
       await ground.place.sql(sql);
       expect((await store.verify()).faults.join('\n')).to.contain('Task t1');

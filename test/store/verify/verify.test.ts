@@ -133,7 +133,7 @@ onEachStore('the verification of a store', (ground) => {
     });
     const { id } = await store.createAccount('ann', 5n);
     await store.createAccount('ben', 0n);
-    await store.settle(chargeOf('r1', id, 9n));
+    await store.charge(chargeOf('r1', id, 9n));
     expect(await store.verify()).to.deep.equal({
       accounts: 2,
       entries: 2,
@@ -146,7 +146,7 @@ onEachStore('the verification of a store', (ground) => {
     it(`finds ${what}`, async () => {
       const store = await ground.open();
       const { id } = await store.createAccount('ann', dollars(10));
-      await store.settle(chargeOf('r1', id, dollars(2)));
+      await store.charge(chargeOf('r1', id, dollars(2)));
       await store.hold('r2', id, dollars(1));
       const damage = store.dialect === 'sqlite' ? sqlite : postgres;
       await ground.place.sql(damage.replaceAll('ID', id));
@@ -164,7 +164,7 @@ onEachStore('the verification of a store', (ground) => {
       const { id } = await store.createAccount('ann', dollars(10));
       const { key } = await store.createKey(id, 'pocket', { limit_nano: dollars(5) });
       await store.hold('r1', id, dollars(2), key.id);
-      await store.settle(chargeOf('r1', id, dollars(1), { key_id: key.id }));
+      await store.charge(chargeOf('r1', id, dollars(1), { key_id: key.id }));
       await store.hold('r2', id, dollars(3), key.id);
       expect((await store.verify()).faults).to.deep.equal([]);
       await ground.place.sql(damage);
@@ -177,7 +177,7 @@ onEachStore('the verification of a store', (ground) => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 2n ** 63n - 1n);
     for (let at = 0; at < 3; at++) {
-      await store.settle(chargeOf(`r${at}`, id, 2n ** 63n - 1n));
+      await store.charge(chargeOf(`r${at}`, id, 2n ** 63n - 1n));
       await store.credit(id, 2n ** 63n - 1n, `c${at}`);
     }
     await ground.place.sql('update ledger set created_ms = -id');

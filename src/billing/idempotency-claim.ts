@@ -10,10 +10,10 @@ import type { Store } from '../store/store-types.js';
 const MAX_BYTES = 8 * 1024 ** 2;
 
 /**
- * A request with an `Idempotency-Key`. Once begun, it ends with a stored answer, or the key is
- * freed. So a client that repeats the request is charged at most once.
+ * The claim of a request to its `Idempotency-Key`. It ends with a stored answer, or it is dropped
+ * and the key is free. So a client that repeats the request is charged at most once.
  */
-export class IdempotentRequest {
+export class IdempotencyClaim {
   #open = false;
 
   constructor(
@@ -22,7 +22,7 @@ export class IdempotentRequest {
   ) {}
 
   /** Claims the key for this request. Resolves with the state of the key. */
-  async begin(): Promise<KeyState> {
+  async take(): Promise<KeyState> {
     // Even if this fails, the store may have taken the key.
     this.#open = true;
     const begun = await this.store.idempotency.begin(this.call);
@@ -31,10 +31,11 @@ export class IdempotentRequest {
   }
 
   /**
-   * The answer as the store keeps it, to be written in the transaction that ends the request. Call
-   * `end` after that.
+   * The call with its answer as the store keeps it, to be written in the transaction that ends the
+   * request. Without an answer, a repetition learns only that the call was made. Call `end` after
+   * that.
    */
-  answered(answer?: StoredResponse): EndedCall {
+  ended(answer?: StoredResponse): EndedCall {
     const isKept = answer !== undefined && Buffer.byteLength(answer.text) <= MAX_BYTES;
     return Object.assign({ answer: isKept ? answer : null }, this.call);
   }
@@ -44,14 +45,14 @@ export class IdempotentRequest {
   }
 
   /** Ends the request without a charge, and stores its answer. */
-  async answer(answer?: StoredResponse): Promise<void> {
+  async keep(answer?: StoredResponse): Promise<void> {
     if (!this.#open) return;
-    await this.store.idempotency.answer(this.answered(answer));
+    await this.store.idempotency.answer(this.ended(answer));
     this.#open = false;
   }
 
   /** Frees the key, unless the request has ended. May be called again after a failure. */
-  async forget(): Promise<void> {
+  async drop(): Promise<void> {
     if (!this.#open) return;
     await this.store.idempotency.forget(this.call);
     this.#open = false;

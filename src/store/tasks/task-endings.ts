@@ -62,7 +62,7 @@ export async function cancelTask(
 }
 
 /** Sets the content ID, writes the charge and ends the hold. A second call changes nothing. */
-export async function settleTask(
+export async function chargeTask(
   trx: Knex.Transaction,
   id: string,
   { content_id, cost_nano, usage }: TaskCharge,
