@@ -239,8 +239,8 @@ describe('the import rule of src/ and providers/', () => {
   });
 
   it('loads no more than the words of its commands before one acts', () => {
-    const main = sources.find(({ path }) => path === 'src/cli/main.ts');
-    const commands = main?.imports.filter((name) => name.startsWith('src/cli/')) ?? [];
+    const program = sources.find(({ path }) => path === 'src/cli/program.ts');
+    const commands = program?.imports.filter((name) => name.startsWith('src/cli/')) ?? [];
     expect(commands).to.include('src/cli/check');
     const outside = (files: Iterable<string>): string[] =>
       [...files].filter((name) => !/^(src\/|node:)/u.test(name)).sort();

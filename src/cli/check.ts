@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { FAULT_FORMATS, format, type FaultFormat } from '../yaml/format.js';
 import { acting, command, readLines, withConfig } from './command.js';
+import { commandIo } from './command-io.js';
 import { environmentOf } from './environment.js';
 import { printLine } from './print.js';
 
@@ -41,7 +42,7 @@ async function check(file: string | undefined, options: Options): Promise<void> 
   const env = options.env ? environmentOf(path, options.envFile) : undefined;
   const { faults, configuration } = await checkFile(path, env);
   const isRefused = configuration !== undefined && options.strict === true && faults.length > 0;
-  if (!configuration || isRefused) process.exitCode = 1;
+  if (!configuration || isRefused) commandIo().exit_status = 1;
   const style = options.json ? 'json' : options.format;
   const report = format(faults, style, readLines(), options.strict);
   if (report !== '') printLine(report);

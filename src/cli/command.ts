@@ -4,6 +4,7 @@ import { Unreadable } from '../yaml/unreadable.js';
 import { format, type ReadLines } from '../yaml/format.js';
 import { ConfigError } from '../config/config-error.js';
 import { isRecord } from '../lib/objects.js';
+import { commandIo } from './command-io.js';
 
 /** A command whose help ends with an example, and whose failures are one sentence each. */
 export function command(name: string, description: string, example: string): Command {
@@ -11,7 +12,12 @@ export function command(name: string, description: string, example: string): Com
     .description(description)
     .showSuggestionAfterError()
     .showHelpAfterError('Run it with --help to see its arguments and options.')
-    .configureOutput({ outputError: (text, write) => write(worded(text)) })
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => commandIo().stdout.write(text),
+      writeErr: (text) => commandIo().stderr.write(text),
+      outputError: (text, write) => write(worded(text)),
+    })
     .addHelpText('after', `\nExample:\n  $ ${example}`);
 }
 
@@ -61,9 +67,10 @@ export function acting<A extends unknown[]>(
     try {
       await work(...args);
     } catch (error) {
-      if (error instanceof Unreadable) process.exitCode = 2;
-      else process.exitCode = error instanceof ConfigError ? invalid : 1;
-      process.stderr.write(`${failureText(error, args.some(hasJsonOption))}\n`);
+      const io = commandIo();
+      if (error instanceof Unreadable) io.exit_status = 2;
+      else io.exit_status = error instanceof ConfigError ? invalid : 1;
+      io.stderr.write(`${failureText(error, args.some(hasJsonOption))}\n`);
     }
   };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Argument, Option, type Command } from 'commander';
 import { packageRoot } from '../lib/package-root.js';
 import { acting, command, UsageError, withConfig } from './command.js';
+import { commandIo } from './command-io.js';
 import { completionScript, SHELLS, type Shell } from './completion-scripts.js';
 import { commandWords, LISTS, type ListName } from './completion-tree.js';
 import { modelIds, providerNames } from './entry-names.js';
@@ -52,7 +53,7 @@ async function complete(shell: Shell | undefined, options: Options, own: Command
   if (!shell) throw new UsageError(`name a shell: ${SHELLS.join(', ')}`);
   const script = completionScript(shell, commandWords(own.parent ?? own));
   if (json) return printJson({ shell, script });
-  process.stdout.write(script);
+  commandIo().stdout.write(script);
 }
 
 /** The names of a list. */

@@ -5,6 +5,7 @@ import type { Account } from '../store/accounts/accounts.js';
 import type { Store } from '../store/store-types.js';
 import { ConfigError } from '../config/config-error.js';
 import { acting, command } from './command.js';
+import { commandIo } from './command-io.js';
 import { printJson, printLine } from './print.js';
 import { withStore } from './store.js';
 
@@ -39,7 +40,7 @@ async function diff(old_file: string, new_file: string, options: Options): Promi
   const after = await read(new_file);
   const found = await differences(before, after);
   if (options.keys) found.push(...(await keyDifferences(old_file, before, after)));
-  if (found.some(({ loses }) => loses)) process.exitCode = 1;
+  if (found.some(({ loses }) => loses)) commandIo().exit_status = 1;
   if (options.json) return printJson({ differences: found });
   if (found.length === 0) printLine('Nothing changes for clients.');
   for (const { loses, text } of found) printLine(`${loses ? '-' : ' '} ${text}`);

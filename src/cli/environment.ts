@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { noteSlips, readEnvFile } from '../yaml/env-file.js';
+import { commandIo } from './command-io.js';
 import { readText, tryReadText } from './text-file.js';
 
 const MAX_MB = 1;
@@ -14,8 +15,9 @@ export function environmentOf(config: string, env_file?: string): NodeJS.Process
     env_file === undefined
       ? tryReadText(join(dirname(config), '.env'), MAX_MB)
       : readText(env_file, MAX_MB);
-  if (text === undefined) return process.env;
-  const env = { ...readEnvFile(text), ...process.env };
+  const { env: own } = commandIo();
+  if (text === undefined) return own;
+  const env = { ...readEnvFile(text), ...own };
   noteSlips(env, env_file ?? '.env', text);
   return env;
 }

@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import { fitted, isNumeric, type FittedGrid, type Grid } from './fit-table.js';
+import { commandIo } from './command-io.js';
 import { printJson, printLine } from './print.js';
 import { columnsOf } from './terminal.js';
 import { legible } from '../telemetry/access-log.js';
@@ -37,7 +38,8 @@ export function printRows(rows: readonly Row[], json: boolean | undefined, none:
     head: Object.keys(first).map((name) => name.replaceAll('_', ' ')),
     rows: rows.map((row) => Object.values(row).map(formatCell)),
   };
-  printLine(tableOf(fitted(all, columnsOf(process.stdout, process.env) ?? Infinity)));
+  const { stdout, env } = commandIo();
+  printLine(tableOf(fitted(all, columnsOf(stdout, env) ?? Infinity)));
 }
 
 /** The lines of a table: its head, and each row with the lines below it. */

@@ -1,9 +1,11 @@
+import { commandIo } from './command-io.js';
+
 export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2));
 }
 
 export function printLine(text: string): void {
-  process.stdout.write(`${text}\n`);
+  commandIo().stdout.write(`${text}\n`);
 }
 
 /** Dollars with their unit: `$1.00`, `-$1.00`. */

@@ -4,6 +4,7 @@ import { formatDollars } from '../lib/money.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { parseDuration } from '../yaml/units.js';
 import { acting, command, UsageError, withConfig } from './command.js';
+import { commandIo } from './command-io.js';
 import { pluralize, printLine } from './print.js';
 import { printRows } from './print-rows.js';
 import { environmentOf } from './environment.js';
@@ -55,7 +56,7 @@ async function probe(name: string | undefined, options: Options): Promise<void> 
   }
   const results = await probeUpstreams(targets, configuration, { timeout_ms, now: Date.now });
   const failures = results.filter(({ complaint }) => complaint !== null);
-  if (failures.length > 0) process.exitCode = 1;
+  if (failures.length > 0) commandIo().exit_status = 1;
   const rows = results.map(row);
   if (options.json) return printRows(rows, true, '');
   printRows(rows.map(shortened), false, 'There is no model whose upstreams could be asked.');

@@ -3,6 +3,7 @@ import type { RequestRecord } from '../core/request-record.js';
 import type { RequestFilter } from '../store/requests/request-types.js';
 import type { Store } from '../store/store-types.js';
 import { acting, command, UsageError, withConfig } from './command.js';
+import { commandIo } from './command-io.js';
 import { followRequests } from './follow-requests.js';
 import { paged, pageOf, type PageOptions } from './listing.js';
 import { namesOf } from './names.js';
@@ -101,8 +102,9 @@ function printer(json: true | undefined): (record: RequestRecord) => Promise<voi
   return async (record) => {
     const { lineOf, textOf } = await import('../telemetry/access-log.js');
     const { inColour, plain } = await import('../lib/colour.js');
-    const paint = hasColours(process.stdout, process.env) ? inColour : plain;
+    const { stdout, env } = commandIo();
+    const paint = hasColours(stdout, env) ? inColour : plain;
     const line = lineOf(record, record.endpoint, record.time_ms);
-    printLine(textOf(line, paint, columnsOf(process.stdout, process.env)).trimEnd());
+    printLine(textOf(line, paint, columnsOf(stdout, env)).trimEnd());
   };
 }

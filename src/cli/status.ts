@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { acting, command, withConfig } from './command.js';
+import { commandIo } from './command-io.js';
 import { printJson, printLine } from './print.js';
 import { reportOf, type StatusOptions } from './status-report.js';
 import { statusText } from './status-text.js';
@@ -24,7 +25,7 @@ export function statusCommand(): Command {
 
 async function status(options: Options): Promise<void> {
   const report = await reportOf(options, Date.now());
-  if (!report.serving.ready || !report.store.answers) process.exitCode = 1;
+  if (!report.serving.ready || !report.store.answers) commandIo().exit_status = 1;
   if (options.json) printJson(report);
   else for (const line of statusText(report)) printLine(line);
 }

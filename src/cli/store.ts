@@ -1,6 +1,7 @@
 import type { Store } from '../store/store-types.js';
 import type { ConfigFault } from '../core/config-fault.js';
 import { UsageError } from './command.js';
+import { commandIo } from './command-io.js';
 import type { Account } from '../store/accounts/accounts.js';
 import { environmentOf } from './environment.js';
 
@@ -30,7 +31,7 @@ export async function withStore<T>(
 
 /** Says on standard error what is wrong with a file of which only `store` is used. */
 function warnOfBroken(file: string, { line, column, message }: ConfigFault): void {
-  process.stderr.write(
+  commandIo().stderr.write(
     `warning: ${file} is not valid YAML: line ${line}, column ${column}: ${message}.\n` +
       'This command used only its store. The gateway cannot start with this file, nor load it.\n',
   );

@@ -2,7 +2,7 @@ import type { Configuration } from '../core/configuration.js';
 import type { LogStyle } from '../telemetry/log.js';
 
 /** A stream that may be a terminal. */
-interface Screen {
+export interface Screen {
   isTTY?: boolean;
   columns?: number;
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { acting, command, withConfig } from './command.js';
+import { commandIo } from './command-io.js';
 import { pluralize, printJson, printLine } from './print.js';
 import { withStore } from './store.js';
 
@@ -14,7 +15,7 @@ export function verifyCommand(): Command {
 
 async function verify({ config, json }: { config: string; json?: boolean }): Promise<void> {
   const report = await withStore(config, (store) => store.verify());
-  if (report.faults.length > 0) process.exitCode = 1;
+  if (report.faults.length > 0) commandIo().exit_status = 1;
   if (json) return printJson(report);
   for (const fault of report.faults) printLine(fault);
   const { accounts, entries, open_holds, faults } = report;

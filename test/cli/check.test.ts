@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makePlace, SIMULATED, type Outcome, type Place } from '../helpers/cli.js';
+import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
+import type { Outcome } from '../helpers/run-command.js';
 
 const BROKEN = SIMULATED.replace('owner: me', 'owner: you').replace('capabilities', 'capabilites');
 const DOUBTFUL = SIMULATED.replace('me: { name: Me }', 'me: { name: Me }, you: { name: You }');

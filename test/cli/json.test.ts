@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { makePlace, SIMULATED, type Outcome, type Place } from '../helpers/cli.js';
+import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
+import type { Outcome } from '../helpers/run-command.js';
 import { allCommands } from '../helpers/commands.js';
 
 type Arguments = (
@@ -107,10 +108,9 @@ describe('--json', () => {
 
   /** Runs a command to its end; `serve` is stopped once it has printed. */
   async function outcome(path: string, args: string[]): Promise<Outcome> {
-    const running = place.start(...path.split(' '), ...args, '--json');
-    if (path === 'serve') {
-      running.child.stdout?.once('data', () => running.child.kill('SIGTERM'));
-    }
+    if (path !== 'serve') return place.tollgate(...path.split(' '), ...args, '--json');
+    const running = place.start(path, ...args, '--json');
+    running.child.stdout?.once('data', () => running.child.kill('SIGTERM'));
     return running.ended;
   }
 

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { makePlace, SIMULATED, type Outcome, type Place } from '../helpers/cli.js';
+import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
+import type { Outcome } from '../helpers/run-command.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };

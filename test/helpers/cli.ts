@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseDollars } from '../../src/lib/money.js';
 import { openStore } from '../../src/store/open.js';
+import { runCommand, type Outcome } from './run-command.js';
 import { until } from './until.js';
 
 /** Built by `npm test` before the tests begin. */
@@ -14,22 +15,15 @@ const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url
 const START_MS = 60_000;
 const ASK_AGAIN_MS = 20;
 
-export interface Outcome {
-  status: number | null;
-  signal: NodeJS.Signals | null;
-  stdout: string;
-  stderr: string;
-}
-
 /** A folder with a gateway.yaml, where commands are run; everything in it goes when it is closed. */
 export interface Place {
   folder: string;
   file: string;
-  /** Runs a command to its end. */
+  /** Runs a command to its end, in this process; `serve`, which forks, in one of its own. */
   tollgate(...args: string[]): Promise<Outcome>;
   /** Runs a command whose `--json` document is wanted; fails if it printed anything else. */
   json<T>(...args: string[]): Promise<T>;
-  /** Starts a command that stays, such as `serve`. */
+  /** Starts a process: for a command that stays, such as `serve`, or gets a signal. */
   start(...args: string[]): Running;
   write(text: string): Promise<void>;
   /**
@@ -102,7 +96,8 @@ export async function makePlace(yaml: string, env: NodeJS.ProcessEnv = {}): Prom
     started.push(running);
     return running;
   };
-  const tollgate = (...args: string[]): Promise<Outcome> => start(...args).ended;
+  const tollgate = (...args: string[]): Promise<Outcome> =>
+    args[0] === 'serve' ? start(...args).ended : runCommand(args, { folder, env });
   await write(yaml);
   return {
     folder,

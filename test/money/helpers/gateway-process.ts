@@ -4,6 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { runCommand } from '../../helpers/run-command.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -59,11 +60,8 @@ export async function serve(config: string, ...args: string[]): Promise<GatewayP
 
 /** Runs `tollgate` to its end: what it printed, and its exit status. */
 export async function run(args: readonly string[]): Promise<{ code: unknown; output: string }> {
-  const child = command(args);
-  let output = '';
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const [code] = await once(child, 'close');
-  return { code, output };
+  const { status, stdout, stderr } = await runCommand(args);
+  return { code: status, output: stdout + stderr };
 }
 
 /** Numbers from 0 to 1 that are the same for the same seed. */

@@ -1,0 +1,55 @@
+import { CommanderError, type Command } from 'commander';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../lib/package-root.js';
+import { command } from './command.js';
+import { commandIo } from './command-io.js';
+
+const { version, description } = JSON.parse(
+  readFileSync(join(packageRoot, 'package.json'), 'utf8'),
+) as { version: string; description: string };
+
+/** The commands in the order of the help. A command's file is loaded only when it is needed. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./init.js')).initCommand(),
+  serve: async () => (await import('./serve.js')).serveCommand(),
+  check: async () => (await import('./check.js')).checkCommand(),
+  schema: async () => (await import('./schema.js')).schemaCommand(),
+  explain: async () => (await import('./explain.js')).explainCommand(),
+  diff: async () => (await import('./diff.js')).diffCommand(),
+  probe: async () => (await import('./probe.js')).probeCommand(),
+  account: async () => (await import('./account.js')).accountCommand(),
+  credit: async () => (await import('./credit.js')).creditCommand(),
+  refund: async () => (await import('./refund.js')).refundCommand(),
+  key: async () => (await import('./key.js')).keyCommand(),
+  ledger: async () => (await import('./ledger.js')).ledgerCommand(),
+  requests: async () => (await import('./requests.js')).requestsCommand(),
+  usage: async () => (await import('./usage.js')).usageCommand(),
+  status: async () => (await import('./status.js')).statusCommand(),
+  'sign-in-link': async () => (await import('./sign-in-link.js')).signInLinkCommand(),
+  task: async () => (await import('./task.js')).taskCommand(),
+  token: async () => (await import('./token.js')).tokenCommand(),
+  audit: async () => (await import('./audit.js')).auditCommand(),
+  verify: async () => (await import('./verify.js')).verifyCommand(),
+  backup: async () => (await import('./backup.js')).backupCommand(),
+  migrate: async () => (await import('./migrate.js')).migrateCommand(),
+  completion: async () => (await import('./completion.js')).completionCommand(),
+};
+
+/** Runs a command. A failure is printed, and the exit status set. */
+export async function runProgram(args: readonly string[]): Promise<void> {
+  const [first = ''] = args;
+  // The help, the completion and the hint for an unknown command name all commands.
+  const needsAll = !Object.hasOwn(COMMANDS, first) || first === 'completion';
+  const needed = Object.entries(COMMANDS).filter(([name]) => needsAll || name === first);
+  const program = command('tollgate', description, 'tollgate serve').version(version);
+  const loaded = await Promise.all(needed.map(([, loadCommand]) => loadCommand()));
+  for (const subcommand of loaded) program.addCommand(subcommand);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // The parser has printed the help or what is wrong with the arguments.
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) commandIo().exit_status = error.exitCode;
+  }
+}
