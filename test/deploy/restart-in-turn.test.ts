@@ -12,7 +12,8 @@ import { chatJson, startUpstream } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
 import { isInstalled, startCaddy, startNginx, type WebProxy } from './helpers/web-proxy.js';
 
-const CLIENTS = 8;
+/** More would leave a busy machine no time for the questions of the proxy. */
+const CLIENTS = 2;
 
 /** Two boxes on one store, behind the shipped configuration of a real proxy. */
 const PROXIES: [string, string, string, (ports: number[]) => Promise<WebProxy>][] = [
@@ -21,7 +22,7 @@ const PROXIES: [string, string, string, (ports: number[]) => Promise<WebProxy>][
   [
     'caddy',
     'Caddyfile',
-    '3s',
+    '6s',
     (ports) => startCaddy(ports.map((at) => `127.0.0.1:${at}`).join(' ')),
   ],
 ];

@@ -343,12 +343,13 @@ describe('the network of upstream calls', () => {
       const megabytes = 48;
       const poured = { bytes: 0 };
       const upstream = await start((_, response) => void pour(response, megabytes, poured));
-      const idle_ms = 400;
-      const provider = impatient(upstream.url, { idle_ms });
+      // Long enough for a busy machine to send a packet.
+      const idle_ms = 2_000;
+      const provider = impatient(upstream.url, { idle_ms, total_ms: 60_000 });
       const answer = await network.send(provider, REQUEST, NEVER);
       const paused = performance.now();
       await stalls(poured);
-      await until(() => performance.now() - paused > 2 * idle_ms, 'the reader has been slow');
+      await until(() => performance.now() - paused > 1.2 * idle_ms, 'the reader has been slow');
       expect(poured.bytes).to.be.below((megabytes / 2) * 1024 * 1024);
       let bytes = 0;
       for await (const chunk of answer.body) bytes += chunk.length;
