@@ -62,10 +62,9 @@ interface Progress {
 
 /**
  * Streams sound to the client, whose last byte waits for the charge. A client that disconnects pays
- * as well, because the upstream charges for the whole text. So does one that keeps the upstream
- * waiting until that gives up, and so does sound beyond the gateway's own limit. Of sound that the
- * upstream cuts off, what was delivered is charged. In each case the client sees that it is
- * incomplete.
+ * as well, because the upstream charges for the whole text. So does sound beyond the gateway's own
+ * limit. Of sound that ends early otherwise, what was delivered is charged, whichever side kept the
+ * other waiting. In each case the client sees that it is incomplete.
  */
 export function speechAnswer(
   opened: OpenSpeech,
@@ -92,13 +91,13 @@ export function speechAnswer(
       } catch (error) {
         if (!client.disconnected) cut = { error };
       }
+      const isCut = cut && !(cut.error instanceof AnswerTooLarge);
       const isSlowReader = progress.client_ms > progress.upstream_ms;
-      const isFailed = cut && !(cut.error instanceof AnswerTooLarge) && !isSlowReader;
-      if (isFailed) health.failed(provider.name, cut?.error);
+      if (isCut && !isSlowReader) health.failed(provider.name, cut?.error);
       else health.answered(provider.name);
       if (cut) notes.streamCut(cut.error);
       else notes.attemptEnded();
-      return isFailed ? deliveredBill(call, progress.bytes, price) : speechBill(call, price);
+      return isCut ? deliveredBill(call, progress.bytes, price) : speechBill(call, price);
     },
     close: async () => {
       if (cut) throw cut.error;
