@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
-import { format } from 'prettier';
+import { format } from 'oxfmt';
 import { withoutEditorParts } from '../src/lib/schemas.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -33,8 +33,8 @@ export async function typesOf(name: string): Promise<string> {
     strictIndexSignatures: false,
     format: false,
   });
-  const options = { parser: 'typescript', printWidth: COLUMNS, singleQuote: true };
-  return tidyComments(await format(text, options));
+  const { code } = await format('types.ts', text, { printWidth: COLUMNS, singleQuote: true });
+  return tidyComments(code);
 }
 
 /** Keys that begin with `x-` may stand in a file, and nothing reads them. */

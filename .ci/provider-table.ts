@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { format } from 'prettier';
+import { format } from 'oxfmt';
 import { parse } from 'yaml';
 import { CAPABILITIES } from '../src/core/model.js';
 
@@ -76,7 +76,7 @@ export async function providerTable(): Promise<string> {
     );
   const table = ['manifest | provider | serves | key | quirks', '--- | --- | --- | --- | ---'];
   const text = [...table, ...rows].map((row) => `| ${row} |`).join('\n');
-  return (await format(text, { parser: 'markdown', printWidth: 100 })).trim();
+  return (await format('table.md', text, { printWidth: 100 })).code.trim();
 }
 
 /** The part of the page between the marks. Throws where a mark is missing. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { format } from 'prettier';
+import { format } from 'oxfmt';
 import { MODALITIES } from '../src/modalities/index.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -35,7 +35,7 @@ export async function schemaWithWords(schema: string): Promise<string> {
     if (!place.test(text)) throw new Error(`gateway.schema.json has no enum in $defs.${name}.`);
     text = text.replace(place, (_all, before: string) => before + JSON.stringify(words));
   }
-  return format(text, { parser: 'json', printWidth: 100 });
+  return (await format('schema.json', text, { printWidth: 100 })).code;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

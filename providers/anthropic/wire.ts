@@ -82,8 +82,17 @@ export type ReasoningBlock = ThinkingBlock | RedactedThinkingBlock;
 
 export type Block = MediaBlock | ToolUseBlock | ToolResultBlock | ReasoningBlock;
 
-export type Turn =
-  { role: 'user' | 'assistant'; content: Block[] } | { role: 'system'; content: TextBlock[] };
+interface SpokenTurn {
+  role: 'user' | 'assistant';
+  content: Block[];
+}
+
+interface SystemTurn {
+  role: 'system';
+  content: TextBlock[];
+}
+
+export type Turn = SpokenTurn | SystemTurn;
 
 export interface Tool extends Cacheable {
   name: string;

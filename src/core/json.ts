@@ -1,4 +1,5 @@
-export type Json =
-  string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+type JsonScalar = string | number | boolean | null;
+
+export type Json = JsonScalar | readonly Json[] | { readonly [name: string]: Json };
 
 export type JsonObject = { readonly [name: string]: Json };

@@ -7,6 +7,7 @@ import { UpstreamError } from '../core/upstream-error.js';
 import { gatewayConnection } from '../http/gateway-connection.js';
 import { compileOwnSchema, compileShippedSchema } from '../http/request-body.js';
 import { parseJson } from '../lib/json-text.js';
+import { isRecord } from '../lib/objects.js';
 import { MODALITIES } from '../modalities/index.js';
 import { formatOf, type Modality } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
@@ -112,9 +113,9 @@ function planned(
 /** The modality of an endpoint; undefined if the endpoint calls no upstream. */
 function modalityOf({ stages }: EndpointEntry): Modality | undefined {
   const spends = stages.some(({ name }) => name === 'balance');
-  const route = stages.find(({ name }) => name === 'route')?.option as
-    { capability?: unknown } | null | undefined;
-  return spends ? MODALITIES.get(String(route?.capability)) : undefined;
+  const option = stages.find(({ name }) => name === 'route')?.option;
+  const capability = isRecord(option) ? option['capability'] : undefined;
+  return spends ? MODALITIES.get(String(capability)) : undefined;
 }
 
 async function preview(
