@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { check } from '../../src/gateway/check.js';
+import { isLong } from '../helpers/long.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -79,7 +80,7 @@ describe('check of a file with hostile values', () => {
     const property = fc.asyncProperty(hostile(pathsOf(gateway)), async ([path, value]) => {
       await faultsOf(replaced(gateway, path, value));
     });
-    await fc.assert(property, { numRuns: 250 });
+    await fc.assert(property, { numRuns: isLong ? 250 : 50 });
   });
 
   it('answers faults, and never throws, wherever a manifest has one', async () => {
@@ -93,7 +94,7 @@ describe('check of a file with hostile values', () => {
       await writeFile(file, stringify(replaced(manifests.get(name), path, value)));
       await faultsOf(document);
     });
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, { numRuns: isLong ? 300 : 60 });
   });
 
   for (const word of ['{ toString: 1 }', '[[{ toString: null }]]', '7']) {

@@ -1,7 +1,9 @@
-/** How the pages are looked at: dark on a phone; `TOLLGATE_TEST_LOOKS=all` takes all four. */
+import { isLong } from './long.js';
+
+/** How the pages are looked at: dark on a phone, and in `npm run test:long` in all four ways. */
 export const LOOKS = [
   { colorScheme: 'dark', width: 390 },
-  ...(process.env['TOLLGATE_TEST_LOOKS'] === 'all'
+  ...(isLong
     ? ([
         { colorScheme: 'light', width: 1280 },
         { colorScheme: 'dark', width: 1280 },

@@ -17,15 +17,14 @@ import {
 } from './helpers/scripted-gateway.js';
 import { seeded, serve, type GatewayProcess } from './helpers/gateway-process.js';
 import type { LedgerEntry } from '../../src/store/ledger/ledger-columns.js';
+import { isLong, SEED } from '../helpers/long.js';
 
 const CLIENTS = 4;
 /** Whole answers after the last outage. */
 const ENOUGH = 20;
-/** Longer than an answer waits for the store; set it to a minute or more for a longer look. */
-const OUTAGE_MS = Number(process.env['TOLLGATE_TEST_OUTAGE_MS'] ?? '3600');
-const ROUNDS = Number(process.env['TOLLGATE_TEST_ROUNDS'] ?? '1');
-const given = process.env['TOLLGATE_TEST_SEED'];
-const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+/** Longer than an answer waits for the store. */
+const OUTAGE_MS = isLong ? 60_000 : 3_600;
+const ROUNDS = isLong ? 5 : 1;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -39,7 +38,7 @@ interface Whole {
  * store that goes away. Meanwhile one is killed and started again, and the other one is paused.
  */
 onEachStore('gateways killed during a store outage', function (ground) {
-  const random = seeded(seed);
+  const random = seeded(SEED);
   let folder: string;
   let house: ScriptedGateway;
   let proxy: Proxy | undefined;
@@ -144,7 +143,7 @@ onEachStore('gateways killed during a store outage', function (ground) {
     victims = [await serve(config), ...(second ? [second] : [])];
   };
 
-  it(`charges each whole answer once, to the nano-dollar (seed ${seed})`, async () => {
+  it(`charges each whole answer once, to the nano-dollar (seed ${SEED})`, async () => {
     const config = join(folder, 'gateway.yaml');
     victims = await Promise.all([serve(config), serve(config)]);
     const calls = callAll(() => [...victims.map(({ url }) => url), house.url]);

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import { isLong } from '../../helpers/long.js';
 import { Child } from '../helpers/child.js';
 import { dollars, onEachStore } from '../helpers/ground.js';
 
-const KILLS = 10;
+const KILLS = isLong ? 10 : 3;
 
 onEachStore('several processes on one store', (ground) => {
   it('add up on one database', async () => {
