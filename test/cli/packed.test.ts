@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Running } from '../helpers/cli.js';
+import { documentAt } from '../helpers/documents.js';
+import { pdfOf } from '../helpers/pdf-files.js';
 import { startLocalServer } from '../helpers/local-server.js';
 import type { FakeUpstream } from '../helpers/upstream.js';
 
@@ -114,12 +116,21 @@ describe('the package as npm packs it, in an empty folder', function () {
     const serving = start(place, 'npx tollgate serve --listen 127.0.0.1:0');
     const url = await serving.url();
     const [secret = ''] = /tg-[0-9A-Za-z]{20,}/u.exec(serving.stdout) ?? [];
-    const asked = await fetch(`${url}/v1/images/generations`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'sim-image', prompt: 'A gate' }),
-    });
-    expect(asked.status, await asked.text()).to.equal(200);
+    const ask = async (path: string, body: object): Promise<void> => {
+      const asked = await fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      expect(asked.status, await asked.text()).to.equal(200);
+    };
+    await ask('/v1/images/generations', { model: 'sim-image', prompt: 'A gate' });
+    const file_data = `data:application/pdf;base64,${pdfOf(3).toString('base64')}`;
+    const content = [{ type: 'file', file: { filename: 'three.pdf', file_data } }];
+    await ask('/v1/chat/completions', { model: 'sim-chat', messages: [{ role: 'user', content }] });
+    // The process that reads the PDF stays for half a minute, or ends at once if it lacks a file.
+    const reader = join(place, 'node_modules/tollgate/dist/src/lib/media-process.js');
+    expect(await run(place, 'ps -eo args')).to.include(reader);
     for (const path of ['/sign-in', '/openapi.json', '/docs', '/readyz']) {
       expect((await fetch(`${url}${path}`)).status, path).to.equal(200);
     }
@@ -129,6 +140,31 @@ describe('the package as npm packs it, in an empty folder', function () {
     for (const [, path = ''] of assets) {
       expect((await fetch(`${url}${path}`)).status, path).to.equal(200);
     }
+  });
+
+  it('has the types with which a stage in TypeScript compiles and is loaded', async () => {
+    const place = await installed('plugin');
+    const [block] = documentAt('docs/stages.md').blocks.filter(({ language }) => language === 'ts');
+    await writeFile(join(place, 'max-messages.ts'), block?.text ?? '');
+    await writeFile(join(place, 'package.json'), '{ "type": "module" }');
+    const options = '--strict --exactOptionalPropertyTypes --module nodenext --target es2023';
+    await run(place, `${root}node_modules/.bin/tsc ${options} --types '' max-messages.ts`);
+    await writeFile(
+      join(place, 'gateway.yaml'),
+      `owners: { us: { name: Us } }
+providers: { simulator: {} }
+models:
+  sim: { owner: us, capabilities: [chat], price: free, upstreams: [{ provider: simulator, model: sim }] }
+endpoints:
+  chat: { after: { validate: [{ ./max-messages.js: 50 }] } }
+`,
+    );
+    expect(await run(place, 'npx tollgate check')).to.equal('gateway.yaml is valid.\n');
+    const yaml = await readFile(join(place, 'gateway.yaml'), 'utf8');
+    await writeFile(join(place, 'gateway.yaml'), yaml.replace('50', 'many'));
+    const { status, stdout } = await start(place, 'npx tollgate check').ended;
+    expect(status).to.equal(1);
+    expect(stdout).to.include('its option is a number of messages');
   });
 
   it('says in one sentence what to do where the Node has not its own driver of SQLite', async () => {

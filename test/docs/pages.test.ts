@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { documentAt, DOCUMENTS, ROOT } from '../helpers/documents.js';
 
-const LANGUAGES = ['', 'sh', 'js', 'json', 'yaml'];
+const LANGUAGES = ['', 'sh', 'js', 'ts', 'json', 'yaml'];
 const IMAGE_BYTES = 150_000;
 
 describe('README and docs', () => {
