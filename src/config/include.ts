@@ -49,8 +49,7 @@ export async function includeFiles(source: Source, context: ExpansionContext): P
       source.complete = false;
       break;
     }
-    const part =
-      text !== undefined && (await parse(file, text, source.report, { ...context, budget }));
+    const part = text !== undefined && parse(file, text, source.report, { ...context, budget });
     if (!part || !part.readable) source.complete = false;
     else if (isForeign(part)) foreign.set(pointer, [...(foreign.get(pointer) ?? []), file]);
     else merge(source, part);
@@ -83,7 +82,7 @@ export async function patternsIn(main: string): Promise<string[]> {
   // Parsing takes a while, and most files include nothing.
   if (!text.includes('include')) return [];
   const context = { env: undefined, directory: dirname(main) };
-  const source = await parse(main, text, new Report(), context);
+  const source = parse(main, text, new Report(), context);
   const patterns = isRecord(source.value) ? source.value['include'] : undefined;
   if (!Array.isArray(patterns)) return [];
   return patterns.filter((one): one is string => typeof one === 'string' && isPattern(one));

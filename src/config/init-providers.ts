@@ -63,7 +63,7 @@ async function readStarter(folder: string, manifest: string): Promise<InitProvid
   const text = await readRegular(file);
   if (!/^init:/m.test(text)) return undefined;
   const report = new Report();
-  const source = await parse(file, text, report, { env: {}, directory: folder });
+  const source = parse(file, text, report, { env: {}, directory: folder });
   const data = validate(source, 'provider');
   const [fault] = report.sorted(file);
   if (fault) throw new Error(`${file}:${fault.line}:${fault.column}: ${fault.message}`);

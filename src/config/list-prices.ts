@@ -167,7 +167,7 @@ export async function readListPrices(
     // The lines that follow keep their numbers.
     wanted.includes(name) ? block : '\n'.repeat(block.split('\n').length - 1),
   );
-  const source = await parse(file, selected, report, { env: {}, directory: folder });
+  const source = parse(file, selected, report, { env: {}, directory: folder });
   const data = wanted.length > 0 && source.readable ? validate(source, 'prices') : {};
   const [fault] = report.sorted(file);
   if (fault && wanted.length > 0) {

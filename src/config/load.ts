@@ -45,8 +45,8 @@ export async function load(
   const text = await read(file);
   const report = new Report();
   const directory = dirname(resolve(file));
-  const context = { env, directory, isNeeded };
-  const source = await parse(file, text, report, context);
+  const context = { env, directory, isNeeded, schema: 'gateway' } as const;
+  const source = parse(file, text, report, context);
   if (!source.readable) return refused(report.sorted(file));
   await includeFiles(source, context);
   const gateway = validate(source, 'gateway');

@@ -131,8 +131,8 @@ export class Manifests {
 
   async #load(file: string, text: string): Promise<Manifest> {
     const directory = dirname(resolve(file));
-    const context = { env: this.#env, directory, hasPaths: true };
-    const source = await parse(file, text, this.#source.report, context);
+    const context = { env: this.#env, directory, hasPaths: true, schema: 'provider' } as const;
+    const source = parse(file, text, this.#source.report, context);
     if (!source.readable) return { source, data: {}, ...NO_ADAPTERS };
     const data = validate(source, 'provider');
     checkPaths(source, data);

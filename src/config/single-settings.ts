@@ -119,9 +119,9 @@ async function sourceOf(
   on_broken: OnBroken | undefined,
 ): Promise<Source> {
   const context = { env, directory: dirname(resolve(file)) };
-  const whole = await parse(file, text, new Report(), context);
+  const whole = parse(file, text, new Report(), context);
   if (whole.readable || !on_broken) return whole;
-  const lines = await parse(file, plainLines(text), new Report(), context);
+  const lines = parse(file, plainLines(text), new Report(), context);
   // The default store may not be that of the service, nor either of two.
   const isDoubled = lines.report.sorted(file).some(({ code }) => code === 'duplicate_key');
   if (!lines.readable || !lines.has('/store') || isDoubled) return whole;

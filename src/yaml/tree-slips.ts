@@ -34,15 +34,3 @@ export function templateVariable(node: unknown): string | undefined {
   const path = /^\.Values\.([\w.-]{1,100})$/.exec(textOf(inner))?.[1];
   return name ?? (path === undefined ? undefined : variableName(path));
 }
-
-/**
- * The index at which the keys of a block begin again, all with plain values: entries of a list that
- * have no dashes. Undefined for any other block.
- */
-export function entryWithoutDash(items: readonly Pair[]): number | undefined {
-  const names = items.map(({ key }) => textOf(key));
-  const again = names.indexOf(names[0] ?? '', 1);
-  const isRow = names.slice(again).every((name) => names.slice(0, again).includes(name));
-  const isPlain = items.every(({ value }) => isScalar(value));
-  return again >= 2 && isRow && isPlain && names.length >= again + 2 ? again : undefined;
-}

@@ -1,11 +1,11 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, visit } from 'yaml';
 import type { Alias, Document, Node, Pair, YAMLMap } from 'yaml';
 import { nearestWord } from './did-you-mean.js';
-import { curlyQuotes } from './line-slips.js';
 import { meantNumber } from './meant-values.js';
 import { MAX_VALUES, type ValueBudget } from './expand.js';
 import { pointer as join, quote, type Mark, type Source } from './source.js';
-import { entryWithoutDash, restsOf, templateVariable, textOf } from './tree-slips.js';
+import { restsOf, templateVariable, textOf } from './tree-slips.js';
+import type { DuplicateKey } from './yaml-faults.js';
 
 interface Entry {
   name: string;
@@ -25,6 +25,7 @@ export class Tree {
   readonly #expand: (text: string, pointer: string) => string;
   /** The blocks that are being read. One of them within itself is a fault. */
   readonly #open = new Set<unknown>();
+  readonly duplicates: DuplicateKey[] = [];
   #found = false;
   readonly #targets = new Map<Alias, Node>();
   readonly #anchors = new Map<string, Node>();
@@ -76,8 +77,6 @@ export class Tree {
       return target ? this.#value(target, pointer, key, value) : null;
     }
     if (isScalar(node) && node.tag === '!include') this.#source.invalid_pointers.add(pointer);
-    const curly = isScalar(node) && node.type === 'PLAIN' && curlyQuotes(node.source ?? '');
-    if (curly) from.faultAt(value, curly);
     if (isScalar(node)) return this.#scalar(node.value, node.source, pointer, mark);
     if (!isMap(node) && !isSeq(node)) return null;
     if (this.#open.has(node)) {
@@ -126,13 +125,9 @@ export class Tree {
     const own = new Map<string, Entry>();
     const merged: Entry[] = [];
     const start = offsetOf(map, 0);
-    const end = this.#untilNext(map);
-    if (end !== undefined) this.#reportTooDeep(offsetOf(map.items[end]?.key, start));
-    const items = end === undefined ? map.items : map.items.slice(0, end);
+    const { items } = map;
     const cut = new Set<Pair>();
-    const again = map.flow === true ? undefined : entryWithoutDash(items);
-    if (again !== undefined) this.#reportUndashed(offsetOf(items[again]?.key, start));
-    for (const [at, pair] of items.slice(0, again).entries()) {
+    for (const [at, pair] of items.entries()) {
       if (cut.has(pair)) continue;
       const key = offsetOf(pair.key, start);
       const name = this.#name(pair.key, key);
@@ -153,31 +148,11 @@ export class Tree {
     return own.values();
   }
 
-  /**
-   * The index of a key that begins the next block, but is indented into this one: it has no value,
-   * and keys that this block has already follow it. Undefined in any other block.
-   */
-  #untilNext(map: YAMLMap): number | undefined {
-    const names = map.items.map(({ key }) => (isScalar(key) ? String(key.value) : ''));
-    if (new Set(names).size === names.length) return undefined;
-    const at = names.findIndex((name, i) => names.indexOf(name) < i) - 1;
-    const follow = names.slice(at + 1).filter((name) => names.indexOf(name) < at);
-    const next = map.items[at];
-    const isEmpty = isScalar(next?.value) && next.value.source === '';
-    if (at < 1 || follow.length < 2 || !isEmpty) return undefined;
-    return names.indexOf(names[at] ?? '') === at ? at : undefined;
-  }
-
   #add(own: Map<string, Entry>, entry: Entry): void {
-    const first = own.get(entry.name);
-    if (!first) {
-      own.set(entry.name, entry);
-      return;
-    }
-    const { line } = this.#source.placeOf(first.key);
-    const message = `the key ${quote(entry.name)} stands twice in this block`;
-    const hint = `the first is on line ${line}: remove one, or merge the two`;
-    this.#faultAt(entry.key, 'duplicate_key', message, hint);
+    const { name, key: offset } = entry;
+    const first = own.get(name);
+    if (first) this.duplicates.push({ name, offset, first: first.key });
+    else own.set(name, entry);
   }
 
   #reportCut(pointer: string, whole: string): void {
@@ -190,18 +165,6 @@ export class Tree {
       hint: `write ${meant}`,
     });
     this.#source.invalid_pointers.add(pointer);
-  }
-
-  #reportUndashed(offset: number): void {
-    const message = 'a second entry of a list begins here, without its dash';
-    const hint = 'begin the first line of each entry with "- ", and indent its other lines by two';
-    this.#faultAt(offset, 'duplicate_key', message, hint);
-  }
-
-  #reportTooDeep(offset: number): void {
-    const message = 'this block is indented into the block above, which has its keys already';
-    const hint = 'indent this line as far as the line that begins the block above';
-    this.#faultAt(offset, 'misplaced_block', message, hint);
   }
 
   #merged(value: unknown, place: number, pointer?: string): Entry[] {

@@ -1,5 +1,5 @@
-import { readDocument } from '../../../src/yaml/document.js';
-import { Source } from '../../../src/yaml/source.js';
+import { parse } from '../../../src/yaml/parse.js';
+import type { Source } from '../../../src/yaml/source.js';
 import { Report } from '../../../src/yaml/report.js';
 import { compile } from '../../../src/mapping/compile.js';
 import { TEMPLATE_SCOPES, type TemplateScope } from '../../../src/mapping/template-scopes.js';
@@ -32,7 +32,5 @@ export function made(yaml: string, body: unknown): unknown {
 
 /** A manifest of this text. */
 export function sourceOf(text: string, report: Report): Source {
-  const source = new Source('m.yaml', report, text);
-  readDocument(source, text, (scalar) => scalar, { left: 1_000 });
-  return source;
+  return parse('m.yaml', text, report, { env: undefined, directory: '.', hasPaths: true });
 }
