@@ -57,17 +57,11 @@ export class AccessLog implements RecordSink {
     const level = isFault(line) ? 'warn' : 'info';
     if (!this.log.isLevelEnabled(level)) return;
     if (this.lines) this.lines.write(this.#format(line));
-    else this.log[level](fieldsOf(line), line.call);
+    else {
+      const { level: _level, time: _time, msg, ...fields } = lineFields(line);
+      this.log[level](fields, msg);
+    }
   }
-}
-
-/** Fields that pino writes itself. */
-const PINO_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
-
-/** The fields of a line, parsed from its JSON. A gateway under load writes to `lines` instead. */
-function fieldsOf(line: RequestLine): object {
-  const fields = JSON.parse(jsonOf(line)) as object;
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !PINO_FIELDS.has(name)));
 }
 
 /** The fields of a request in the access log. A field that is null or undefined is left out. */
@@ -128,8 +122,6 @@ const LINE_BYTES = 300;
 const MAX_NAME_CHARACTERS = [60, 45, 36, 32, 30, 28, 26, 24, 22, 20, 16, 12, 8, 4, 0];
 const INFO = 30;
 const WARN = 40;
-/** Text that needs no escape in JSON. */
-const PLAIN = /^[\w ./:@+-]*$/u;
 const BEYOND_ASCII = /[\u007F-\uFFFF]/g;
 
 /** A line as JSON in ASCII. In a line that is too long, call, model, upstream and code are cut. */
@@ -142,27 +134,31 @@ export function jsonOf(line: RequestLine): string {
 }
 
 function jsonWith(line: RequestLine, max: number): string {
-  const { first_ms, prompt_tokens, completion_tokens, cost_nano, uncollected_nano } = line;
-  const text =
-    `{"level":${isFault(line) ? WARN : INFO},"time":${line.time_ms}` +
-    `,"request_id":"${line.request_id}","status":${line.status},"ms":${rounded(line.took_ms)}` +
-    (first_ms == null ? '' : `,"first_ms":${rounded(first_ms)}`) +
-    field('account', line.account, Infinity) +
-    field('model', line.model, max) +
-    field('upstream', line.upstream, max) +
-    (prompt_tokens == null ? '' : `,"in":${prompt_tokens}`) +
-    (completion_tokens == null ? '' : `,"out":${completion_tokens}`) +
-    (cost_nano === undefined ? '' : `,"cost":"${formatDollars(cost_nano)}"`) +
-    (uncollected_nano === undefined ? '' : `,"uncollected":"${formatDollars(uncollected_nano)}"`) +
-    field('code', line.code, max);
-  return `${text}${field('msg', line.call, max)}}\n`;
+  return `${JSON.stringify(lineFields(line, max)).replaceAll(BEYOND_ASCII, escaped)}\n`;
 }
 
-function field(name: string, value: string | null | undefined, max: number): string {
-  if (value == null) return '';
-  const text = value.length <= max ? value : cutTo(value, max);
-  if (PLAIN.test(text)) return `,"${name}":"${text}"`;
-  return `,"${name}":${JSON.stringify(text).replaceAll(BEYOND_ASCII, escaped)}`;
+/** The fields as they are written. Names are cut to `max` characters. */
+function lineFields(line: RequestLine, max = Infinity) {
+  const { first_ms, cost_nano, uncollected_nano } = line;
+  const cut = (name?: string | null): string | undefined =>
+    name == null ? undefined : cutTo(name, max);
+  return {
+    level: isFault(line) ? WARN : INFO,
+    time: line.time_ms,
+    request_id: line.request_id,
+    status: line.status,
+    ms: rounded(line.took_ms),
+    first_ms: first_ms == null ? undefined : rounded(first_ms),
+    account: line.account,
+    model: cut(line.model),
+    upstream: cut(line.upstream),
+    in: line.prompt_tokens ?? undefined,
+    out: line.completion_tokens ?? undefined,
+    cost: cost_nano === undefined ? undefined : formatDollars(cost_nano),
+    uncollected: uncollected_nano === undefined ? undefined : formatDollars(uncollected_nano),
+    code: cut(line.code),
+    msg: cutTo(line.call, max),
+  };
 }
 
 function escaped(character: string): string {
@@ -171,6 +167,7 @@ function escaped(character: string): string {
 
 /** Cuts a text to `max` characters. Three dots stand for the rest. */
 function cutTo(text: string, max: number): string {
+  if (text.length <= max) return text;
   return max <= 3 ? text.slice(0, max) : `${text.slice(0, max - 3)}...`;
 }
 
