@@ -13,9 +13,10 @@ interface Options {
   /** False for `--no-env`. */
   env: boolean;
   envFile?: string;
+  allow: string[];
 }
 
-/** `tollgate check [gateway.yaml] [--format FORMAT] [--strict] [--no-env | --env-file FILE]` */
+/** `tollgate check [gateway.yaml] [--format FORMAT] [--strict] [--allow CODE] [--no-env]` */
 export function checkCommand(): Command {
   const choices = new Option('--format <format>', 'how to print faults')
     .choices(FAULT_FORMATS)
@@ -30,17 +31,22 @@ export function checkCommand(): Command {
       .addOption(choices)
       .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
       .option('--strict', 'exit 1 for warnings too')
+      .option('--allow <code>', 'accept warnings with this code; may be repeated', collect, [])
       .option('--no-env', 'take every ${NAME} and ${file:PATH} as set: CI needs no secrets')
       .option('--env-file <file>', 'read variables from this file (else .env beside gateway.yaml)')
       .action(acting(check)),
   );
 }
 
+function collect(code: string, before: readonly string[]): string[] {
+  return [...before, code];
+}
+
 async function check(file: string | undefined, options: Options): Promise<void> {
   const { check: checkFile } = await import('../gateway/check.js');
   const path = file ?? options.config;
   const env = options.env ? environmentOf(path, options.envFile) : undefined;
-  const { faults, configuration } = await checkFile(path, env);
+  const { faults, configuration } = await checkFile(path, env, undefined, options.allow);
   const isRefused = configuration !== undefined && options.strict === true && faults.length > 0;
   if (!configuration || isRefused) commandIo().exit_status = 1;
   const style = options.json ? 'json' : options.format;

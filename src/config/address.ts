@@ -4,8 +4,6 @@ import { pointer as join, quote, segments, type Source } from '../yaml/source.js
 import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Manifest } from './adapter.js';
-import { checkBaseUrl } from './base-url.js';
-import { wrongDate } from './foreign-models.js';
 
 type Entry = PartialLoad<ProviderEntry>;
 
@@ -49,10 +47,7 @@ export function readAddress(
   );
   const base_url = readBaseUrl(source, pointer, entry, manifest, fill, missing);
   for (const name of missing) reportMissing(source, pointer, name, manifest);
-  reportRegion(source, `${pointer}/region`, manifest);
-  reportVersion(source, `${pointer}/api_version`);
   for (const name of PARTS) {
-    reportUnused(source, pointer, name, manifest);
     // One that is no part of an address has a fault already.
     if (entry[name] !== undefined) reportWhole(source, pointer, name, manifest);
   }
@@ -75,7 +70,7 @@ function readBaseUrl(
   const place = `${pointer}/base_url`;
   if (entry.base_url !== undefined) {
     const url = readUrl(source, place, entry.base_url, data.base_url);
-    if (url !== undefined) checkBaseUrl(source, place, url, data);
+    if (url !== undefined) checkStandIn(source, place, url);
     return url ?? '';
   }
   const unknown = unknownText(source, place);
@@ -96,6 +91,18 @@ function readBaseUrl(
   return '';
 }
 
+/** Reports an address with a stand-in for the host, as examples have it. */
+function checkStandIn(source: Source, place: string, url: string): void {
+  const { hostname } = new URL(url);
+  const isReal = !/^your[-_.]|[-_.]your[-_.]|your[-_]?(?:host|resource|domain)/i.test(hostname);
+  if (isReal || source.hides(place)) return;
+  source.fault(place, {
+    code: 'placeholder',
+    message: `base_url: the host ${quote(hostname)} is a stand-in for the real one`,
+    hint: 'write the address of the provider',
+  });
+}
+
 function reportMissing(
   source: Source,
   pointer: string,
@@ -109,15 +116,6 @@ function reportMissing(
   source.fault(pointer, { code: 'missing_key', message, hint, at: 'key' });
 }
 
-function reportUnused(source: Source, pointer: string, name: Part, manifest: Manifest): void {
-  const place = `${pointer}${join(name)}`;
-  if (!source.has(place) || isUsed(name, manifest)) return;
-  const own = manifestName(manifest.source);
-  const message = `${name} is not used: the manifest ${own} has no place for it`;
-  const hint = 'remove it, or put it into base_url';
-  source.fault(place, { code: 'unused_key', message, hint, at: 'key', severity: 'warning' });
-}
-
 /** Reports a value that ends with the text behind its place, which the address would have twice. */
 function reportWhole(source: Source, pointer: string, name: Part, { data }: Manifest): void {
   const place = `${pointer}${join(name)}`;
@@ -127,39 +125,6 @@ function reportWhole(source: Source, pointer: string, name: Part, { data }: Mani
   const message = `${name}: the address already ends with ${quote(behind)}`;
   const hint = `write ${text.slice(0, -behind.length)}`;
   source.fault(place, { code: 'wrong_value', message, hint });
-}
-
-/** Warns of a region that no request can be signed for: those end with a dash and a number. */
-function reportRegion(source: Source, place: string, { source: own }: Manifest): void {
-  if (!own.has('/auth/signer') || source.hides(place)) return;
-  const text = (source.text(place) ?? '').toLowerCase().replaceAll('_', '-');
-  const [, name, number] = /^([a-z]+(?:-[a-z]+)+)-?(\d)[a-z]?$/.exec(text) ?? [];
-  const meant = `${name}-${number}`;
-  if (name === undefined || meant === source.text(place)) return;
-  source.fault(place, {
-    code: 'unknown_region',
-    message: `region: no region is called ${source.word(place)}`,
-    hint: `did you mean "${meant}"?`,
-    severity: 'warning',
-  });
-}
-
-/** Warns of a version that is a date of no calendar. */
-function reportVersion(source: Source, place: string): void {
-  const wrong = source.hides(place) ? undefined : wrongDate(source.text(place) ?? '');
-  if (!wrong) return;
-  const message = `api_version: ${source.word(place)} is a date that no calendar has`;
-  const { hint = '' } = wrong;
-  source.fault(place, { code: 'wrong_value', message, hint, severity: 'warning' });
-}
-
-/** Whether the address or a wire flag has a place for a part. A signature always has the region. */
-function isUsed(name: Part, { data, source: own }: Manifest): boolean {
-  if (name === 'region' && own.has('/auth/signer')) return true;
-  const texts = [data.base_url, ...Object.values(data.wire ?? {})];
-  return texts.some(
-    (text) => typeof text === 'string' && [...text.matchAll(PLACE)].some(([, one]) => one === name),
-  );
 }
 
 /** The name of a manifest as `uses` has it. */

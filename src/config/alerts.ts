@@ -6,9 +6,6 @@ import type { Source } from '../yaml/source.js';
 import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
-/** Webhooks of chats, which take texts in a form of their own. */
-const CHATS = /^https:\/\/(?:hooks\.slack\.com|discord(?:app)?\.com\/api\/webhooks)\//i;
-
 /** Reads `alerts:`. The operator chooses the receiver, so its address may be private. */
 export function readAlerts(
   source: Source,
@@ -27,12 +24,6 @@ function readWebhook(source: Source, webhook: string): string | undefined {
   if (url.startsWith('http:') && !isPrivate(new URL(url))) {
     const message = 'alerts.webhook would carry names and amounts in the clear';
     source.fault('/alerts/webhook', { code: 'insecure_url', message, hint: 'use https' });
-  }
-  if (CHATS.test(url)) {
-    const message = 'alerts.webhook: a chat does not read the form of these alerts';
-    const hint = 'write the address of a program of yours in between, which writes to the chat';
-    const wrong = { code: 'chat_webhook', message, hint, severity: 'warning' } as const;
-    source.fault('/alerts/webhook', wrong);
   }
   return url;
 }

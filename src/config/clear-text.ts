@@ -1,13 +1,13 @@
 import { isKey } from '../yaml/secrets.js';
 import { variableName } from '../yaml/expand.js';
-import { isExtension, quote, segments, type Mark, type Source } from '../yaml/source.js';
+import { isExtension, segments, type Mark, type Source } from '../yaml/source.js';
 
 /** Reports variables in the form of other programs, secrets in clear text, and placeholders. */
 export function checkTexts(source: Source, gateway: object): void {
   source.eachMark((pointer, mark) => {
     if (mark.text === undefined || isExtension(pointer)) return;
     if (mark.expanded) {
-      checkDefault(source, pointer, mark);
+      checkEscaped(source, pointer, mark);
       checkHome(source, pointer, mark);
     } else if (!checkUnexpanded(source, pointer, mark.text, gateway)) {
       checkSecret(source, pointer, mark.text);
@@ -64,18 +64,19 @@ const SECRET_HEADER = /authorization|api-?key|token|secret|^x-honeycomb-team$/i;
 const SECRET_CHARACTERS = 20;
 const SECRET_FORM = /^(?:(?:Bearer|Basic|Key|Token) )?[\w.+/=-]+$/;
 /** Placeholders for a key in guides and forms. */
-const STAND_IN =
+export const STAND_IN =
   /^(?:your|my|insert|enter|change|replace)[-_ ]|^changeme$|\.\.\.|…|^<.*>$|^(?:sk-)?x{4,100}$/i;
 /** The bare name of a variable, without `${` and `}`. */
 const VARIABLE_NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
-function isSecret(pointer: string): boolean {
+/** Whether a value is a key or a password by its name. */
+export function isSecret(pointer: string): boolean {
   const slash = pointer.lastIndexOf('/');
   const key = pointer.slice(slash + 1);
   return SECRETS.has(key) || (pointer.endsWith('/headers', slash) && SECRET_HEADER.test(key));
 }
 
-/** Warns of a secret in clear text. The message never shows it. */
+/** Reports a secret that is none: a stand-in, or a reference that nothing looks up. */
 function checkSecret(source: Source, pointer: string, text: string): void {
   if (!isSecret(pointer) || checkReference(source, pointer, text)) return;
   const key = segments(pointer).at(-1) ?? '';
@@ -85,10 +86,6 @@ function checkSecret(source: Source, pointer: string, text: string): void {
     const hint = `${write}, and set that environment variable to the real one`;
     source.fault(pointer, { code: 'placeholder', message, hint });
   } else if (VARIABLE_NAME.test(text)) reportUnexpanded(source, pointer, text);
-  else if (isKey(text) || (isLong(text) && SECRET_FORM.test(text))) {
-    const variable = variableOf(pointer);
-    reportClear(source, pointer, `write "\${${variable}}" and set that environment variable`);
-  }
 }
 
 /** References of other programs to a secret in a vault. */
@@ -119,40 +116,16 @@ export function variableOf(pointer: string): string {
   return name.replace(/^(?=\d)/, '_');
 }
 
-/** Whether a text may be a secret: a long one, or one of 7 characters with letters and digits. */
-function isLong(text: string): boolean {
-  return text.length >= SECRET_CHARACTERS || /^(?=.*[a-z])(?=.*\d).{7,}$/i.test(text);
+/** Whether a text may be a secret by its form: a long one, or one with letters and digits. */
+export function mayBeSecret(text: string): boolean {
+  const isLong = text.length >= SECRET_CHARACTERS || /^(?=.*[a-z])(?=.*\d).{7,}$/i.test(text);
+  return isKey(text) || (isLong && SECRET_FORM.test(text));
 }
 
-/** Warns of a secret in the default of a variable, which is clear text too. */
-function checkDefault(source: Source, pointer: string, { written = '', text = '' }: Mark): void {
-  if (!isSecret(pointer)) return;
+/** Reports a secret that is written `$${NAME}`, so that the name itself is sent. */
+function checkEscaped(source: Source, pointer: string, { written = '' }: Mark): void {
   const [, escaped] = /^\$\$\{(\w+)\}$/.exec(written) ?? [];
-  if (escaped !== undefined) reportUnexpanded(source, pointer, escaped);
-  if (STAND_IN.test(text) && !source.unread.has(pointer)) reportStandIn(source, pointer, written);
-  const [, named] = /^(?:export )?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)=/.exec(text) ?? [];
-  if (named !== undefined && !source.unread.has(pointer))
-    reportNamed(source, pointer, written, named);
-  const [, name, standby = ''] = /\$\{(\w+):-([^}]*)\}/.exec(written) ?? [];
-  if (!isKey(standby) && !(isLong(standby) && SECRET_FORM.test(standby))) return;
-  reportClear(source, pointer, `write "\${${name}}", without the default`);
-}
-
-/** Warns of a secret with the name of its variable before it, as a line of .env has it. */
-function reportNamed(source: Source, pointer: string, written: string, name: string): void {
-  const key = segments(pointer).at(-1) ?? '';
-  const message = `${key}: what ${quote(written)} stands for begins with "${name}="`;
-  const hint = 'leave only the secret itself there';
-  source.faultAsWritten(pointer, { code: 'placeholder', message, hint, severity: 'warning' });
-}
-
-/** Warns of a variable that was copied from an example, and never set to the real value. */
-function reportStandIn(source: Source, pointer: string, written: string): void {
-  const key = segments(pointer).at(-1) ?? '';
-  const [, name] = /^\$\{(\w+)/.exec(written) ?? [];
-  const message = `${key}: ${quote(written)} holds a placeholder, not the real value`;
-  const hint = `set ${name ?? 'it'} to the real one, in the environment or in the file .env`;
-  source.faultAsWritten(pointer, { code: 'placeholder', message, hint, severity: 'warning' });
+  if (isSecret(pointer) && escaped !== undefined) reportUnexpanded(source, pointer, escaped);
 }
 
 /** Reports `${file:~/NAME}` where no file shows it: only a shell replaces ~. */
@@ -162,11 +135,4 @@ function checkHome(source: Source, pointer: string, { written = '' }: Mark): voi
   const message = 'the ~ of this path is not replaced by a home folder';
   const hint = `write the whole path, such as \${file:/home/USER${path}}`;
   source.faultAsWritten(pointer, { code: 'unreadable_file', message, hint });
-}
-
-function reportClear(source: Source, pointer: string, way: string): void {
-  const key = segments(pointer).at(-1) ?? '';
-  const message = `${key} stands in clear text in this file, for everybody who can read it`;
-  const hint = `${way}, or ${'${file:PATH}'}`;
-  source.faultAsWritten(pointer, { code: 'secret_in_clear', message, hint, severity: 'warning' });
 }

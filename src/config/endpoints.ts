@@ -1,7 +1,6 @@
 import type { EndpointBlock } from '../schema-types/gateway.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
-import { checkSlips } from './endpoint-slips.js';
 import { EVERY, isWhole, readStage, stageAt, withInsertions } from './insertions.js';
 import type { EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { DefaultEndpoint, Modalities } from '../pipeline/modality.js';
@@ -53,7 +52,7 @@ export function readEndpoints(
     const endpoint = entry && readEndpoint(source, name, entry);
     if (!endpoint) continue;
     checkTaken(source, endpoint, read);
-    checkSlips(source, endpoint, shipped);
+    checkOwnPath(source, endpoint);
     read.push(endpoint);
   }
   const taken = new Set(read.map(shapeOf));
@@ -111,11 +110,6 @@ function readEndpoint(
     // The stages after an unreadable one would only be reported for the facts that it did not give.
     if (stage === undefined || !isWhole(source, at_stage, stage)) break;
     entries.push(stageAt(source, at_stage, stage));
-  }
-  if (address.method === 'GET' && entries.some((one) => one.name === 'validate')) {
-    const message = 'at: a request with GET has no body, and the stage "validate" reads one';
-    const hint = `write POST ${address.path}`;
-    source.fault(`${pointer}/at`, { code: 'no_body', message, hint, severity: 'warning' });
   }
   const place = source.place(pointer, 'key');
   return { name, ...address, stages: entries, place, main: source.file };
@@ -176,6 +170,38 @@ function checkTaken(
     code: 'duplicate_endpoint',
     message: `${source.word(pointer)} is taken by the endpoint ${quote(other.name)} already`,
     hint: 'choose another path',
+  });
+}
+
+/** The first parts of the paths of pages and of the management API. */
+export const DASHBOARD_PATHS: ReadonlySet<string> = new Set([
+  '',
+  'agents',
+  'api',
+  'assets',
+  'docs',
+  'ledger',
+  'models',
+  'openapi.json',
+  'operator',
+  'playground',
+  'reference',
+  'requests',
+  'settings',
+  'sign-in',
+  'sign-out',
+  'usage',
+]);
+
+/** Refuses an address at which the dashboard answers. */
+function checkOwnPath(source: Source, { name, path }: EndpointEntry): void {
+  const [, first = ''] = path.split('/');
+  if (!DASHBOARD_PATHS.has(first) || source.text('/dashboard') === 'false') return;
+  const owner = first === 'api' ? 'the management API' : 'the dashboard';
+  source.fault(`/endpoints${join(name)}/at`, {
+    code: 'own_path',
+    message: `at: ${owner} answers at ${path}, and never this endpoint`,
+    hint: 'choose another path, or write dashboard: false',
   });
 }
 

@@ -1,5 +1,4 @@
 import { memoizeByObject } from '../lib/objects.js';
-import { distance } from '../yaml/did-you-mean.js';
 import { COSTLY, spelling } from '../core/costly-fields.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { flow } from '../yaml/schema-walk.js';
@@ -93,10 +92,9 @@ export function checkChanges(
   const { set, drop, rename } = changes;
   if (drop.length + Object.keys(set).length + Object.keys(rename).length === 0) return;
   const held = heldBy(modalities);
-  const known = new KnownFields([ownFields(modalities), ...passthrough]);
+  const known = [ownFields(modalities), ...passthrough];
   for (const field of Object.keys(set)) {
     const place = `${pointer}/set${join(field)}`;
-    checkKnown(source, place, field, { known, verb: 'set', at: 'key' });
     if (!held.includes(field)) continue;
     const message = `set: only the gateway sets ${quote(field)}`;
     const value = field === 'max_tokens' && !source.hides(place) ? set[field] : undefined;
@@ -106,7 +104,6 @@ export function checkChanges(
   }
   drop.forEach((field, i) => {
     if (field === undefined) return;
-    checkKnown(source, `${pointer}/drop${join(i)}`, field, { known, verb: 'drop', at: 'value' });
     if (!NEEDED.includes(field)) return;
     const message = `drop: a call cannot do without ${quote(field)}`;
     const other = 'for another spelling write rename: { max_tokens: max_completion_tokens }';
@@ -116,42 +113,13 @@ export function checkChanges(
   checkRenames(source, pointer, changes, { held, known });
 }
 
-/** The fields of several lists, which are not joined: each upstream asks for few of them. */
-class KnownFields {
-  constructor(private readonly lists: readonly (readonly (string | undefined)[])[]) {}
-
-  has(field: string): boolean {
-    return this.lists.some((list) => list.includes(field));
-  }
-
-  /** The known field that is one typing error away. */
-  near(field: string): string | undefined {
-    const isNear = (one = ''): boolean => one.length >= 5 && distance(one, field) === 1;
-    return this.lists.flat().find(isNear);
-  }
-}
-
-/** Warns of a field that is nearly a known one: it is misspelt, and changes nothing. */
-function checkKnown(
-  source: Source,
-  place: string,
-  field: string,
-  { known, verb, at }: { known: KnownFields; verb: string; at: 'key' | 'value' },
-): void {
-  if (field.length < 5 || known.has(field)) return;
-  const near = known.near(field);
-  if (near === undefined) return;
-  const message = `${verb}: no request has a field ${quote(field)}`;
-  const hint = `did you mean ${quote(near)}?`;
-  source.fault(place, { code: 'unknown_field', message, hint, severity: 'warning', at });
-}
-
 function checkRenames(
   source: Source,
   pointer: string,
   { drop, rename }: FieldChanges,
-  { held, known }: { held: readonly string[]; known: KnownFields },
+  { held, known }: { held: readonly string[]; known: readonly (readonly (string | undefined)[])[] },
 ): void {
+  const isKnown = (field: string): boolean => known.some((list) => list.includes(field));
   const taken = new Map<string, string>();
   for (const [from, to] of Object.entries(rename)) {
     if (to === undefined) continue;
@@ -159,7 +127,7 @@ function checkRenames(
     const addFault = (message: string, at: 'key' | 'value', hint = '') =>
       source.fault(place, { code: 'bad_rename', message: `rename: ${message}`, at, hint });
     // Neither clients nor the gateway send it, but they do send the other one.
-    const isTurned = !known.has(from) && known.has(to);
+    const isTurned = !isKnown(from) && isKnown(to);
     const other = taken.get(to);
     const word = source.word(place);
     if (from === to) addFault(`${quote(from)} is renamed to itself`, 'value');
@@ -169,15 +137,6 @@ function checkRenames(
     else if (held.includes(to) && !(from === 'max_tokens' && TOKEN_LIMITS.includes(to))) {
       const mayBeTurned = isTurned || TOKEN_LIMITS.includes(from);
       addFault(`only the gateway sets ${word}`, 'value', mayBeTurned ? turnedHint(from, to) : '');
-    } else if (isTurned) {
-      const message = `rename: no request has a field ${quote(from)}`;
-      source.fault(place, {
-        code: 'unknown_field',
-        message,
-        hint: turnedHint(from, to),
-        at: 'key',
-        severity: 'warning',
-      });
     } else if (from !== 'max_tokens' && NEEDED.includes(from)) {
       addFault(`a call cannot do without ${quote(from)}`, 'key');
     }

@@ -1,7 +1,7 @@
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
 import type { Manifest } from './adapter.js';
-import { manifestName, nameOf } from './address.js';
+import { nameOf } from './address.js';
 import { variableOf } from './clear-text.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -41,52 +41,11 @@ export function readHeaders(
   entry: PartialLoad<ProviderEntry>,
   manifest: Manifest,
 ): Record<string, string> {
-  checkOwnKey(source, pointer, entry, manifest);
-  checkScheme(source, pointer, entry, manifest);
   return {
     ...checkHeaders(manifest.source, '/headers', manifest.data.headers ?? {}),
     ...credentials(source, pointer, entry, manifest),
     ...checkHeaders(source, `${pointer}/headers`, entry.headers ?? {}),
   };
-}
-
-/** Warns of a header of the entry that takes the place of its key. */
-function checkOwnKey(
-  source: Source,
-  pointer: string,
-  { headers = {} }: PartialLoad<ProviderEntry>,
-  manifest: Manifest,
-): void {
-  const { header = '' } = readAuth(manifest.data.auth) ?? {};
-  const names = source.keys(`${pointer}/headers`) ?? Object.keys(headers);
-  const name = names.find((one) => one.toLowerCase() === header.toLowerCase());
-  if (name === undefined || header === '' || !source.has(`${pointer}/api_key`)) return;
-  source.fault(`${pointer}/headers${join(name)}`, {
-    code: 'two_credentials',
-    message: `headers: ${quote(name)} is sent in place of api_key`,
-    hint: 'remove one of them',
-    at: 'key',
-    severity: 'warning',
-  });
-}
-
-/** Warns of a bare key as the whole header, before which the provider expects `Bearer`. */
-function checkScheme(
-  source: Source,
-  pointer: string,
-  { headers = {} }: PartialLoad<ProviderEntry>,
-  manifest: Manifest,
-): void {
-  const { prefix = '' } = readAuth(manifest.data.auth) ?? {};
-  const [name, value = ''] =
-    Object.entries(headers).find(([one]) => one.toLowerCase() === BEARER.header) ?? [];
-  if (name === undefined || prefix !== BEARER.prefix || !/^\S+$/.test(value)) return;
-  source.fault(`${pointer}/headers${join(name)}`, {
-    code: 'bad_header',
-    message: `headers: no word such as Bearer stands before the key in ${quote(name)}`,
-    hint: 'write the key as api_key in its place, and the gateway adds Bearer',
-    severity: 'warning',
-  });
 }
 
 function credentials(
@@ -99,11 +58,7 @@ function credentials(
   const auth = readAuth(manifest.data.auth);
   const given = source.has(place);
   const isSigned = auth?.signs === true || source.has(`${pointer}/service_account`);
-  if (!auth) {
-    const silent = manifest.source.has('/auth') && manifest.data.auth === undefined;
-    if (given && !silent) reportUnused(source, place, manifest);
-    return {};
-  }
+  if (!auth) return {};
   if (auth.required && !given && !isSigned && !source.hasMisspelled(pointer, 'api_key')) {
     const message = `${nameOf(pointer)} is missing the key "api_key"`;
     const hint = writeKey(place);
@@ -118,11 +73,11 @@ function credentials(
   }
   if (key === undefined) return {};
   if (key.trim() === '') {
-    const severity = auth.required ? 'error' : 'warning';
     const hint = source.hides(place)
       ? 'its variable is set to nothing: set it, or write it into the file .env beside this one'
       : writeKey(place);
-    source.fault(place, { code: 'missing_api_key', message: 'api_key is empty', hint, severity });
+    const wrong = { code: 'missing_api_key', message: 'api_key is empty', hint };
+    if (auth.required) source.fault(place, wrong);
     return {};
   }
   // A variable in the form of another program has a fault of its own.
@@ -175,13 +130,6 @@ function readAuth(auth: PartialLoad<AuthBlock> | undefined): Auth | undefined {
     return header === undefined ? undefined : { header, prefix, required, signs: false };
   }
   return { ...BEARER, required: auth === 'bearer', signs: false };
-}
-
-function reportUnused(source: Source, place: string, manifest: Manifest): void {
-  const own = manifestName(manifest.source);
-  const message = `api_key is not used: the manifest ${own} asks for none`;
-  const hint = 'remove it';
-  source.fault(place, { code: 'unused_api_key', message, hint, at: 'key', severity: 'warning' });
 }
 
 const HEADER = /^[a-z0-9!#$%&'*+.^_`|~-]+$/i;

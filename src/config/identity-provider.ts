@@ -30,30 +30,11 @@ export function readIdentityProvider(
   const kind = entry.kind ?? 'openid';
   refuseForeign(source, place, kind);
   const { client_id = '', client_secret } = entry;
-  checkClient(source, place, client_id);
   const client = { name, title: entry.name ?? titleOf(kind, name), client_id, client_secret };
   const scopes = (entry.scopes ?? []).filter((scope) => scope !== undefined);
   return kind === 'github'
     ? readGithub(source, place, entry, { ...client, scopes })
     : readOpenId(source, place, entry, { ...client, scopes });
-}
-
-/** The beginning of the secrets of the most common identity provider. */
-const SECRET_BEGINS = /^GOCSPX-/;
-
-/** Warns of the secret in the place of the ID, which every browser gets to see. */
-function checkClient(source: Source, place: string, client_id: string): void {
-  const at = `${place}/client_id`;
-  const [, variable] = /^\$\{(\w*SECRET\w*)\}$/i.exec(source.written(at)) ?? [];
-  if (variable === undefined && !SECRET_BEGINS.test(client_id)) return;
-  const secret_at = source.written(`${place}/client_secret`);
-  const isSwapped = /^\$\{\w*ID\}$/.test(secret_at);
-  source.faultAsWritten(at, {
-    code: 'bad_credentials',
-    message: 'client_id has the secret by its name or form, and every browser gets to see it',
-    hint: isSwapped ? 'swap it with client_secret' : 'write the ID of the client',
-    severity: 'warning',
-  });
 }
 
 type Client = Omit<IdentityProvider, 'kind'>;
@@ -67,7 +48,6 @@ function readOpenId(
   require(source, place, 'issuer');
   if (issuer === undefined || !readSafeUrl(source, `${place}/issuer`, issuer)) return undefined;
   checkIssuer(source, `${place}/issuer`, issuer);
-  checkSecret(source, place, issuer, client);
   // Without the scope `openid` the provider sends no ID token.
   const scopes = client.scopes.length > 0 ? client.scopes : ['email'];
   const requested = [...new Set(['openid', ...scopes])];
@@ -149,19 +129,6 @@ function checkIssuer(source: Source, place: string, issuer: string): void {
   const message = `issuer: ${quote(path)} is an endpoint of the issuer, not a part of its address`;
   const hint = `did you mean "${issuer.slice(0, -path.length)}"?`;
   source.fault(place, { code: 'issuer_path', message, hint });
-}
-
-/** Issuers that require a client secret. */
-const WANT_SECRETS = ['https://accounts.google.com'];
-
-function checkSecret(source: Source, place: string, issuer: string, client: Client): void {
-  if (!WANT_SECRETS.includes(issuer.replace(/\/$/, '')) || client.client_secret) return;
-  // Without the environment a secret that is written as ${NAME} is not known, but it is there.
-  const is_unread = client.client_secret === undefined && source.has(`${place}/client_secret`);
-  if (is_unread || source.hasMisspelled(place, 'client_secret')) return;
-  const message = `${quote(client.name)} has no client_secret, which this issuer asks for`;
-  const hint = 'add client_secret: "${GOOGLE_CLIENT_SECRET}"';
-  source.fault(place, { code: 'missing_secret', message, hint, at: 'key', severity: 'warning' });
 }
 
 function refuseForeign(source: Source, place: string, kind: IdentityProvider['kind']): void {

@@ -2,7 +2,6 @@ import { dirname, join as joinPath, normalize } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
 import { BLOCKS, isBackup, isForeign, reportForeign } from './include-foreign.js';
 import { RELATIVE, nearPattern, patternHint } from './include-hints.js';
-import { checkSiblings } from './include-siblings.js';
 import { isRecord } from '../lib/objects.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { type ExpansionContext, MAX_VALUES } from '../yaml/expand.js';
@@ -31,7 +30,6 @@ export async function includeFiles(source: Source, context: ExpansionContext): P
     return;
   }
   const files = await filesOf(source, patterns);
-  if (files.size > 0) await checkSiblings(source, patterns, files);
   const budget = { left: MAX_VALUES };
   const foreign = new Map<string, string[]>();
   let characters = 0;

@@ -1,25 +1,26 @@
 import { dirname, resolve } from 'node:path';
 import type { GatewayFile } from '../schema-types/gateway.js';
+import type { ReadProvider } from './adapter.js';
+import { checkTexts } from './clear-text.js';
 import { readEndpoints } from './endpoints.js';
 import { includeFiles } from './include.js';
 import { checkGivenAway } from './given-away.js';
 import { freeze } from '../yaml/freeze.js';
-import { shippedPrices } from './list-prices.js';
+import { shippedPrices, type ListPrices } from './list-prices.js';
 import { Manifests } from './manifest.js';
-import { readModels } from './models.js';
+import { readModels, type ReadModel } from './models.js';
 import { parse } from '../yaml/parse.js';
 import type { Modalities } from '../pipeline/modality.js';
 import { readProviders } from './providers.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
+import { checkReached } from './reached-models.js';
 import { readSettings } from './settings.js';
-import { checkLikelyMistakes } from './likely-mistakes.js';
-import { pointer as join, quote, type Source } from '../yaml/source.js';
+import type { Source } from '../yaml/source.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { Known } from './upstreams.js';
 import { unreadable } from '../yaml/unreadable.js';
 import { validate, type PartialLoad } from '../yaml/validate.js';
-import type { Model } from '../core/model.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
 /** The faults of a file, and its configuration if none of them is an error. */
@@ -28,6 +29,20 @@ export interface Loaded {
   configuration: Configuration | undefined;
   /** The endpoints that could be read. Their stages are checked even if the file has faults. */
   endpoints: readonly EndpointEntry[];
+  /** Undefined if a fault is an error. */
+  finished: FinishedFile | undefined;
+}
+
+/** A configuration without errors, with the places of its values and all that it was read from. */
+export interface FinishedFile {
+  source: Source;
+  gateway: PartialLoad<GatewayFile>;
+  configuration: Configuration;
+  providers: ReadonlyMap<string, ReadProvider>;
+  models: readonly ReadModel[];
+  manifests: Manifests;
+  prices: ListPrices;
+  modalities: Modalities;
 }
 
 /**
@@ -62,17 +77,11 @@ export async function load(
     prices: await pricesOf(read_providers),
     default_max_tokens: gateway.limits?.default_max_tokens,
   };
-  const models = readModels(source, gateway.models ?? {}, known);
+  const read_models = readModels(source, gateway.models ?? {}, known);
+  const models = new Map(read_models.map(({ model }) => [model.id, model]));
   checkGivenAway(source, [...models.values()], known.prices, modalities);
-  checkLikelyMistakes(source, {
-    gateway,
-    ...settings,
-    providers: read_providers,
-    models,
-    endpoints,
-    modalities,
-  });
-  if (!report.failed) reportUnused(source, known, models);
+  checkTexts(source, gateway);
+  if (source.complete) checkReached(source, gateway, models.values(), endpoints, modalities);
   const configuration: Configuration = {
     file: resolve(file),
     directory,
@@ -82,15 +91,20 @@ export async function load(
     models,
     endpoints,
   };
+  freeze(configuration);
+  const { prices } = known;
+  const parts = { source, gateway, models: read_models, manifests, prices, modalities };
+  const finished = { ...parts, configuration, providers: read_providers };
   return {
     faults: report.sorted(file),
-    configuration: report.failed ? undefined : freeze(configuration),
-    endpoints: freeze(endpoints),
+    configuration: report.failed ? undefined : configuration,
+    endpoints,
+    finished: report.failed ? undefined : finished,
   };
 }
 
 function refused(faults: ConfigFault[]): Loaded {
-  return { faults, configuration: undefined, endpoints: [] };
+  return { faults, configuration: undefined, endpoints: [], finished: undefined };
 }
 
 async function read(file: string): Promise<string> {
@@ -111,24 +125,4 @@ function readOwners(gateway: PartialLoad<GatewayFile>): Map<string, { name: stri
   return new Map(
     Object.entries(gateway.owners ?? {}).map(([key, owner]) => [key, { name: owner?.name ?? key }]),
   );
-}
-
-function reportUnused(source: Source, known: Known, models: ReadonlyMap<string, Model>): void {
-  const all = [...models.values()];
-  const owners = new Set(all.map(({ owner }) => owner));
-  const providers = new Set(
-    all.flatMap(({ upstreams }) => upstreams.map(({ provider }) => provider.name)),
-  );
-  const addFault = (kind: 'owner' | 'provider', name: string) =>
-    source.fault(`/${kind}s${join(name)}`, {
-      code: `unused_${kind}`,
-      message: `no model uses the ${kind} ${quote(name)}`,
-      hint: 'remove it, or name it in a model',
-      at: 'key',
-      severity: 'warning',
-    });
-  for (const name of known.owners ?? []) if (!owners.has(name)) addFault('owner', name);
-  for (const name of known.provider_names ?? [])
-    if (!providers.has(name) && !source.report.advises(`provider: ${name}`))
-      addFault('provider', name);
 }

@@ -137,7 +137,6 @@ export class Manifests {
     const data = validate(source, 'provider');
     checkPaths(source, data);
     checkAuthHeader(source, data);
-    checkPrefix(source, data);
     const renames = [data.rename ?? {}];
     checkPassthrough(source, '/passthrough', data.passthrough ?? [], renames, this.modalities);
     const changes = { drop: data.drop ?? [], rename: data.rename ?? {}, set: {} };
@@ -191,53 +190,17 @@ export class Manifests {
   }
 }
 
-/** Reports a path that is a whole address, or begins with the end of the base URL before it. */
-function checkPaths(source: Source, { base_url = '', operations = {} }: Manifest['data']): void {
+/** Reports a path that is a whole address. */
+function checkPaths(source: Source, { operations = {} }: Manifest['data']): void {
   for (const [name, operation] of Object.entries(operations)) {
     const place = `/operations/${name}/path`;
     const { path } = (operation ?? {}) as { path?: unknown };
     if (typeof path !== 'string') continue;
-    checkDoubled(source, place, base_url, path);
     const [, rest] = /^https?:\/\/[^/]+(.*)$/i.exec(path) ?? [];
     if (rest === undefined) continue;
     const message = `path: ${source.word(place)} is a whole address, and base_url stands before it`;
     source.fault(place, { code: 'wrong_value', message, hint: `write ${rest}` });
   }
-}
-
-/** Warns of a version that stands at the end of the base URL and again at the start of a path. */
-function checkDoubled(source: Source, place: string, base_url: string, path: string): void {
-  const [, end] = /(\/v\d[\w.]*)\/?$/.exec(base_url) ?? [];
-  if (end === undefined || !path.startsWith(`${end}/`)) return;
-  source.fault(place, {
-    code: 'doubled_path',
-    message: `path: base_url ends in ${quote(end)}, and ${source.word(place)} begins with it`,
-    hint: `write ${path.slice(end.length)}`,
-    severity: 'warning',
-  });
-}
-
-/** Warns of a word before the key that has no space behind it, so that the key follows at once. */
-function checkPrefix(source: Source, { auth }: Manifest['data']): void {
-  const { prefix = '', header = '' } = typeof auth === 'object' ? auth : {};
-  const isBare = (source.keys('/auth') ?? []).every(
-    (key) => key === 'header' || key === 'required',
-  );
-  if (/^authorization$/i.test(header) && isBare) {
-    source.fault('/auth', {
-      code: 'bad_header',
-      message: 'auth: the key goes out in Authorization without a word such as Bearer before it',
-      hint: "write auth: bearer, or add prefix: '' if the server wants the bare key",
-      severity: 'warning',
-    });
-  }
-  if (!/^(?:bearer|basic|key|token|api-?key)$/i.test(prefix)) return;
-  source.fault('/auth/prefix', {
-    code: 'bad_header',
-    message: `auth.prefix: no space stands behind ${quote(prefix)}, so the key follows at once`,
-    hint: /^bearer$/i.test(prefix) ? 'write auth: bearer' : `write prefix: '${prefix} '`,
-    severity: 'warning',
-  });
 }
 
 /** Reports the name of a header together with its value, `Authorization: Bearer`. */

@@ -83,22 +83,6 @@ export function withoutDate(model: string): string {
   return model.replace(/[-@]20\d{2}-?\d{2}-?\d{2}$|@default$/u, '');
 }
 
-/** Dates, as in many IDs, and revisions: `-2024-08-06`, `-08-2024`, `-05-20`, `-0613`, `-v1:0`. */
-const REVISION =
-  /[-@]20\d{2}-?\d{2}-?\d{2}(?!\d)|-\d{2}-(?:20)?\d{2}$|-\d{3,4}$|-v\d+:\d+$|@default$/gu;
-
-/** Whether two IDs have the same words, and other numbers beside their dates and revisions. */
-export function isOtherVersion(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((id) => {
-    const bare = id.toLowerCase().replaceAll(REVISION, '');
-    const words = (bare.match(/[a-z]+/g) ?? []).toSorted().join(' ');
-    // `NAME-4-0` is `NAME-4`.
-    const numbers = (bare.match(/\d+/g) ?? []).join(' ').replace(/ 0$/, '');
-    return { words, numbers };
-  });
-  return a?.words === b?.words && a?.numbers !== b?.numbers;
-}
-
 /** The words of an ID by the alphabet, and its numbers as they stand: 4.5 is not 5.4. */
 function inOrder(parts: readonly string[]): string {
   const isNumber = (part: string): boolean => /^\d+$/.test(part);

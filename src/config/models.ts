@@ -7,7 +7,8 @@ import { isBeside } from '../yaml/misplaced.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { checkLimits } from './limit-checks.js';
 import { checkListPrices } from './list-price-check.js';
-import { checkNamedWork, checkWork, listedWork } from './model-work.js';
+import { listedWork } from './model-work.js';
+import type { CheckedModel } from '../pipeline/model-check.js';
 import { checkUnits, examplePrice, readPrice } from './prices.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -25,20 +26,24 @@ const FREE: Price = { free: true, input_nano_per_million: 0n, output_nano_per_mi
  */
 const UNKNOWN_DAY = Date.UTC(2024, 0, 1) / 1000;
 
+/** A model of gateway.yaml with its place, and its upstreams with theirs. */
+export interface ReadModel extends CheckedModel {
+  model: Model;
+  upstreams: readonly ReadUpstream[];
+}
+
 /** The entries of `models`, joined with their providers. */
 export function readModels(
   source: Source,
   entries: Readonly<Record<string, Entry | undefined>>,
   known: Known,
-): Map<string, Model> {
-  const models = new Map<string, Model>();
-  for (const [id, entry] of Object.entries(entries)) {
-    if (entry) models.set(id, readModel(source, id, entry, known));
-  }
-  return models;
+): ReadModel[] {
+  return Object.entries(entries).flatMap(([id, entry]) =>
+    entry ? [readModel(source, id, entry, known)] : [],
+  );
 }
 
-function readModel(source: Source, id: string, entry: Entry, known: Known): Model {
+function readModel(source: Source, id: string, entry: Entry, known: Known): ReadModel {
   const pointer = `/models${join(id)}`;
   const listed = entry.capabilities ?? [];
   const capabilities = new Set(listed.flatMap((one) => one ?? []));
@@ -46,21 +51,19 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Mode
   const paid = readModelPrice(source, { pointer, id, entry, capabilities }, known);
   const price_at = `${pointer}/price`;
   const { passthrough: fields = [], upstreams: entries = [] } = entry;
-  const model = { id, price: paid, price_at, passthrough: fields, entries };
-  const upstreams = readUpstreams(source, `${pointer}/upstreams`, model, known);
+  const priced = { id, price: paid, price_at, passthrough: fields, entries };
+  const upstreams = readUpstreams(source, `${pointer}/upstreams`, priced, known);
   checkCapabilities(source, pointer, listed, upstreams, known.modalities);
   checkPrices(source, pointer, entry, capabilities, upstreams, known);
   checkListPrices(source, upstreams, capabilities, known.modalities);
-  const checked = { source, pointer, capabilities, limits: entry.limits ?? {}, upstreams };
-  checkWork(checked, known.modalities);
-  checkNamedWork(checked, known.modalities);
-  checkLimits(checked, upstreams, known.modalities);
-  for (const { check } of known.modalities.values()) check?.(checked);
+  const limits = entry.limits ?? {};
+  const checked = { source, pointer, capabilities, limits, upstreams };
+  checkLimits(checked, upstreams);
   const renames = upstreams.map(({ upstream }) => upstream.rename);
   checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
-  return {
+  const model: Model = {
     id,
     owner: entry.owner ?? '',
     created: readCreated(source, `${pointer}/created`, entry.created) ?? UNKNOWN_DAY,
@@ -71,6 +74,7 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Mode
     ...(tool_types && { tool_types }),
     price: paid === 'list' ? (upstreams[0]?.upstream.price ?? FREE) : paid,
   };
+  return { ...checked, model };
 }
 
 function checkOwner(source: Source, pointer: string, { owner }: Entry, known: Known): void {

@@ -1,4 +1,4 @@
-import { networkOf, parseNetwork } from '../lib/cidr.js';
+import { parseNetwork } from '../lib/cidr.js';
 import { label } from '../yaml/schema-errors.js';
 import { pointer as join, type Source } from '../yaml/source.js';
 
@@ -10,11 +10,7 @@ export function readNetworks(
 ): string[] {
   return texts.flatMap((text, i) => {
     if (text === undefined) return [];
-    if (parseNetwork(text)) {
-      reportEverybody(source, pointer, i, text);
-      reportHost(source, pointer, i, text);
-      return [text];
-    }
+    if (parseNetwork(text)) return [text];
     const place = pointer + join(i);
     const message = `${label(pointer)}: ${source.word(place)} is not a network`;
     const near = source.hides(place) ? undefined : meantNetwork(text);
@@ -25,26 +21,6 @@ export function readNetworks(
     source.fault(place, { code: 'bad_network', message, hint });
     return [];
   });
-}
-
-/** Warns of a network that holds all addresses: each client could then pass for another one. */
-function reportEverybody(source: Source, pointer: string, i: number, text: string): void {
-  if (!text.endsWith('/0')) return;
-  const place = pointer + join(i);
-  const message = `${label(pointer)}: ${source.word(place)} lets every client claim any address`;
-  const hint = 'write the address of the proxy, such as 127.0.0.1/32';
-  source.fault(place, { code: 'open_network', message, hint, severity: 'warning' });
-}
-
-/** Warns of the address of one host with a shorter prefix, which counts as its whole network. */
-function reportHost(source: Source, pointer: string, i: number, text: string): void {
-  const network = networkOf(text);
-  const place = pointer + join(i);
-  if (network === undefined || network === text || source.hides(place)) return;
-  const [address = ''] = text.split('/');
-  const message = `${label(pointer)}: ${source.word(place)} is the whole network ${network}`;
-  const hint = `write ${address}/32, or ${network} if that is meant`;
-  source.fault(place, { code: 'wide_network', message, hint, severity: 'warning' });
 }
 
 /** The network that a name, a mask in dots or a prefix that is too long most likely means. */

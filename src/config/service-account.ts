@@ -26,16 +26,6 @@ export function readServiceAccount(
     });
     return undefined;
   };
-  if (
-    source.written(place) === '${GOOGLE_APPLICATION_CREDENTIALS}' &&
-    !source.has(`${pointer}/api_key`)
-  ) {
-    const message =
-      'service_account: this variable usually has the path of a key file, not its text';
-    const hint = 'write service_account: ${file:PATH}, with that path';
-    const wrong = { code: 'bad_service_account', message, hint, severity: 'warning' } as const;
-    if (text === undefined) source.faultAsWritten(place, wrong);
-  }
   if (source.has(place) && source.has(`${pointer}/api_key`)) {
     const message = 'service_account stands beside api_key';
     const wrong = { code: 'bad_service_account', message, hint: 'remove one of them' };

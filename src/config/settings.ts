@@ -6,8 +6,7 @@ import { readAlerts } from './alerts.js';
 import { readTraces } from './traces.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
-import { checkDrain, checkKeepAlive, checkSmallLimits } from './small-limits.js';
-import { checkKept, checkUnreadStore, readStoreUrl } from './store-url.js';
+import { checkUnreadStore, readStoreUrl } from './store-url.js';
 import type { Configuration } from '../core/configuration.js';
 import { readDuration, readSize } from '../yaml/units.js';
 import { readUrl } from '../yaml/urls.js';
@@ -60,7 +59,7 @@ const IMAGE = { default: HOUR_MS, min: 1_000, max: 720 * HOUR_MS };
 const KEEP = { default: 30 * 24 * HOUR_MS, min: HOUR_MS, max: 3_650 * 24 * HOUR_MS };
 const KEEP_TOTALS = { ...KEEP, default: 400 * 24 * HOUR_MS };
 export const LISTEN = { host: '127.0.0.1', port: 8080 };
-export const METRICS = { host: '127.0.0.1', port: 9464 };
+const METRICS = { host: '127.0.0.1', port: 9464 };
 const DEFAULT_LISTEN = `${LISTEN.host}:${LISTEN.port}`;
 export const DEFAULT_STORE = 'sqlite:data/tollgate.db';
 const DEFAULT_JOURNAL = 'data/journal';
@@ -76,18 +75,20 @@ export function readSettings(
     readDuration(source, `/${key}`, gateway[key], { default: default_ms, min });
   const public_url = readPublicUrl(source, url, String(address));
   const dashboard = gateway.dashboard ?? true;
-  if (dashboard && url !== undefined) checkPath(source, public_url);
-  checkJournal(source, gateway.journal, directory);
+  checkJournal(source, gateway.journal);
   checkUnreadStore(source);
   const limits = readLimits(source, gateway.limits ?? {});
-  checkSmallLimits(source, limits);
   const keep_alive_ms = duration('keep_alive', 15_000, 100);
-  checkKeepAlive(source, keep_alive_ms);
   const drain_ms = duration('drain', 30_000, 0);
-  checkDrain(source, drain_ms);
   const store = readStoreUrl(source, gateway.store ?? DEFAULT_STORE, directory);
+  const listen = readListen(source, 'listen', address, LISTEN);
+  const metrics =
+    gateway.metrics === undefined
+      ? undefined
+      : readListen(source, 'metrics', gateway.metrics, METRICS);
+  if (metrics) checkSameAddress(source, listen, metrics);
   return {
-    listen: readListen(source, 'listen', address, LISTEN),
+    listen,
     public_url,
     is_public_url_default: url === undefined && !source.invalid_pointers.has('/public_url'),
     store,
@@ -105,21 +106,33 @@ export function readSettings(
     trusted_proxies: readNetworks(source, '/trusted_proxies', gateway.trusted_proxies ?? []),
     cors: readOrigins(source, '/cors', gateway.cors ?? []),
     first_start: readFirstStart(source, gateway.first_start),
-    metrics:
-      gateway.metrics === undefined
-        ? undefined
-        : readListen(source, 'metrics', gateway.metrics, METRICS),
+    metrics,
     traces: readTraces(source, gateway.traces),
     alerts: readAlerts(source, gateway.alerts),
   };
 }
 
-function checkJournal(source: Source, written: string | undefined, directory: string): void {
+/** Refuses metrics at the address of the gateway itself. */
+function checkSameAddress(
+  source: Source,
+  listen: Settings['listen'],
+  metrics: Settings['listen'],
+): void {
+  const isAny = (host: string): boolean => ['0.0.0.0', '[::]', '::'].includes(host);
+  const isSameHost = metrics.host === listen.host || isAny(listen.host) || isAny(metrics.host);
+  if (metrics.port === 0 || metrics.port !== listen.port || !isSameHost) return;
+  const what = metrics.host === listen.host ? 'is the address' : 'has the port';
+  const free = METRICS.port + (metrics.port === METRICS.port ? 1 : 0);
+  source.fault('/metrics', {
+    code: 'same_address',
+    message: `metrics: ${source.word('/metrics')} ${what} of listen, and needs one of its own`,
+    hint: `write another port, such as ${METRICS.host}:${free}`,
+  });
+}
+
+function checkJournal(source: Source, written: string | undefined): void {
   if (written === undefined || source.hides('/journal')) return;
-  if (!written.startsWith('~') && !/^[a-z]\w+:/i.test(written)) {
-    checkKept(source, '/journal', resolve(directory, written), directory);
-    return;
-  }
+  if (!written.startsWith('~') && !/^[a-z]\w+:/i.test(written)) return;
   const message = `journal: ${source.word('/journal')} is no folder on a local disk`;
   const path = `such as /home/USER${written.slice(1)}`;
   const home = `~ is not replaced by a home folder: write the whole path, ${path}`;
@@ -157,25 +170,6 @@ export function readPublicUrl(
   return read || `http://${address}`;
 }
 
-/** Warns of a public URL with a path: links between pages begin at the root, so it breaks them. */
-function checkPath(source: Source, public_url: string): void {
-  if (!URL.canParse(public_url) || new URL(public_url).pathname === '/') return;
-  const { origin, pathname } = new URL(public_url);
-  const word = source.word('/public_url');
-  const isVersion = /^\/(?:api\/?)?(?:v\d+)?\/?$/.test(pathname);
-  source.fault('/public_url', {
-    code: 'dashboard_path',
-    severity: 'warning',
-    message: isVersion
-      ? `public_url: ${word} has a path, which the addresses of the endpoints have already`
-      : `public_url: the dashboard cannot be served below a path, as in ${word}`,
-    hint:
-      isVersion && !source.hides('/public_url')
-        ? `write ${origin}`
-        : 'give it a host of its own, or write dashboard: false',
-  });
-}
-
 type SizeLimit =
   | 'body'
   | 'in_flight_bytes'
@@ -197,7 +191,6 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
   const drain = { default: 30_000, min: 0 };
   const body_bytes = size('body', 20 * MB);
   const in_flight_bytes = size('in_flight_bytes', 256 * MB, 64 * 1024);
-  checkRoom(source, body_bytes, in_flight_bytes);
   return {
     body_bytes,
     body_values: limits.body_values ?? 100_000,
@@ -239,43 +232,12 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
   };
 }
 
-/** An account has half of the memory, and each byte of a body counts three times in it. */
-const ROOM_OF_BODY = 6;
-
-/**
- * Warns where `in_flight_bytes` leaves an account less room than a body of the size `body` takes:
- * such a body would always be refused.
- */
-function checkRoom(source: Source, body_bytes: number, in_flight_bytes: number): void {
-  const place = ['in_flight_bytes', 'body'].find((key) => source.has(`/limits/${key}`));
-  if (place === undefined || body_bytes * ROOM_OF_BODY <= in_flight_bytes) return;
-  const min_mb = Math.ceil((body_bytes * ROOM_OF_BODY) / MB);
-  const max_kb = Math.floor(in_flight_bytes / ROOM_OF_BODY / 1024);
-  const max = max_kb < 1024 ? `${max_kb}kb` : `${Math.floor(max_kb / 1024)}mb`;
-  source.fault(`/limits/${place}`, {
-    code: 'unreached_limit',
-    message: `limits.in_flight_bytes leaves room for bodies of ${max}, and limits.body is larger`,
-    hint: `write in_flight_bytes: ${min_mb}mb, or a smaller body`,
-    severity: 'warning',
-  });
-}
-
 function readRequests(
   source: Source,
   { keep, keep_totals, queue }: PartialLoad<RequestsBlock>,
 ): Configuration['requests'] {
   const keep_ms = readDuration(source, '/requests/keep', keep, KEEP);
   const keep_totals_ms = readDuration(source, '/requests/keep_totals', keep_totals, KEEP_TOTALS);
-  if (keep_ms > keep_totals_ms && source.has('/requests/keep_totals')) {
-    const place = source.has('/requests/keep') ? '/requests/keep' : '/requests/keep_totals';
-    const totals = source.word('/requests/keep_totals');
-    source.fault(place, {
-      code: 'short_totals',
-      message: `requests.keep is longer than keep_totals, ${totals}: totals go before requests`,
-      hint: 'swap the two, or write a longer keep_totals',
-      severity: 'warning',
-    });
-  }
   return { keep_ms, keep_totals_ms, queue: queue ?? 10_000 };
 }
 

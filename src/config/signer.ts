@@ -3,7 +3,7 @@ import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
 import { quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import { manifestName, nameOf } from './address.js';
+import { nameOf } from './address.js';
 import type { Adapters, Manifest } from './adapter.js';
 
 type Entry = PartialLoad<ProviderEntry>;
@@ -22,16 +22,7 @@ export function readSigner(
   manifest: Manifest,
 ): Provider['signer'] {
   const given = KEYS.filter((key) => source.has(`${pointer}/${key}`));
-  if (!manifest.source.has('/auth/signer')) {
-    for (const key of given) {
-      const own = manifestName(manifest.source);
-      const message = `${key} is not used: the manifest ${own} signs no requests`;
-      const hint = 'remove it';
-      const wrong = { code: 'unused_key', message, hint, at: 'key', severity: 'warning' } as const;
-      source.fault(`${pointer}/${key}`, wrong);
-    }
-    return undefined;
-  }
+  if (!manifest.source.has('/auth/signer')) return undefined;
   if (source.has(`${pointer}/api_key`)) {
     const [first] = given;
     if (first !== undefined) {
@@ -43,54 +34,8 @@ export function readSigner(
     return undefined;
   }
   reportMissing(source, pointer, entry);
-  if (!reportSwapped(source, pointer, entry)) reportSecretAsId(source, pointer, entry);
   const credentials = readKeys(source, pointer, entry);
   return manifest.sign && { sign: manifest.sign, credentials };
-}
-
-/**
- * Warns of an ID and a secret that stand in each other's place, by the names of their variables or
- * by the forms of their values. Returns whether it does.
- */
-function reportSwapped(source: Source, pointer: string, entry: Entry): boolean {
-  const [id = '', secret = ''] = NEEDED.map((key) => source.written(`${pointer}/${key}`));
-  const isNamed = /^\$\{\w*SECRET\w*\}$/.test(id) && /^\$\{\w*KEY_ID\}$/.test(secret);
-  const { access_key_id = '', secret_access_key = '' } = entry;
-  const isTurned = isSecret(access_key_id) && isId(secret_access_key);
-  // Variables whose values are swapped too are misnamed, and right.
-  if (!isTurned && (!isNamed || isId(access_key_id))) return false;
-  const [one, other] = [id, secret].map((written) => /^\$\{(\w+)/.exec(written)?.[1]);
-  const isOfSecret = /SECRET/i.test(id) && !/SECRET/i.test(secret);
-  const isValue = one !== undefined && other !== undefined && !isOfSecret;
-  source.faultAsWritten(`${pointer}/access_key_id`, {
-    code: 'bad_credentials',
-    message: isNamed
-      ? 'access_key_id has the variable of the secret, and secret_access_key that of the ID'
-      : 'access_key_id has the form of the secret, and secret_access_key that of its ID',
-    hint: isValue ? `swap the values of ${one} and ${other} where they are set` : 'swap the two',
-    severity: 'warning',
-  });
-  return true;
-}
-
-/** The ID of a key is 20 capital letters and digits; its secret is twice as long. */
-function isId(value: string): boolean {
-  return /^[A-Z0-9]{20}$/.test(value);
-}
-
-function isSecret(value: string): boolean {
-  return value.length === 40 && /[a-z]/.test(value);
-}
-
-/** Warns of a secret in the place of its ID. Nothing of it is shown. */
-function reportSecretAsId(source: Source, pointer: string, { access_key_id = '' }: Entry): void {
-  if (!isSecret(access_key_id)) return;
-  source.faultAsWritten(`${pointer}/access_key_id`, {
-    code: 'bad_credentials',
-    message: 'access_key_id has the form of the secret, and not of its ID',
-    hint: 'set it to the ID, 20 capital letters and digits such as AKIA...',
-    severity: 'warning',
-  });
 }
 
 function reportMissing(source: Source, pointer: string, entry: Entry): void {

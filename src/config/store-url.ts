@@ -81,13 +81,6 @@ function kindHint(source: Source, scheme: string, text: string): string {
   return near === undefined ? BOTH : `did you mean "${near}"?`;
 }
 
-const NO_DATABASE = {
-  code: 'no_database',
-  message: 'store: the URL names no database, so that of the name of the user is taken',
-  hint: 'end it with /DATABASE, such as /tollgate',
-  severity: 'warning',
-} as const;
-
 /** Checks a URL whose variables are not known, as far as it is written out. */
 export function checkUnreadStore(source: Source): void {
   if (!source.invalid_pointers.has(POINTER)) return;
@@ -99,25 +92,13 @@ export function checkUnreadStore(source: Source): void {
     const hint = near === undefined ? BOTH : `did you mean "${near}"?`;
     source.faultAsWritten(POINTER, { code: 'bad_store', message, hint });
   }
-  if (!/^postgres(?:ql)?:\/\//.test(plain) || !URL.canParse(plain)) return;
-  if (new URL(plain).pathname.length < 2) source.faultAsWritten(POINTER, NO_DATABASE);
 }
 
 function checkPostgres(source: Source, url: URL): void {
   if (url.hash !== '') {
     addFault(source, 'store: a # cannot stand in the URL of a database', ESCAPES);
-  } else if (url.pathname.length < 2) {
-    source.fault(POINTER, NO_DATABASE);
   } else if (url.pathname.includes('@')) {
     addFault(source, 'store: an @ stands behind the name of the host', ESCAPES);
-  } else if (url.password !== '' && !source.hides(POINTER)) {
-    const at = url.password.includes('%40') ? ', with @ as %40 there' : '';
-    source.fault(POINTER, {
-      code: 'secret_in_clear',
-      message: 'the password of the store stands in clear text in this file',
-      hint: `write postgres://USER:\${DB_PASSWORD}@HOST/DATABASE, and set that variable${at}`,
-      severity: 'warning',
-    });
   }
 }
 
@@ -139,30 +120,7 @@ function readPath(source: Source, path: string, directory: string): string {
       'write sqlite:data/tollgate.db, or sqlite:/var/lib/tollgate.db: no // stands there';
     addFault(source, 'store: // stands before the name of a host, and SQLite has a file', hint);
   }
-  const whole = resolve(directory, path.replace(/^\/\/(?=\/)/, ''));
-  if (!source.hides(POINTER)) checkKept(source, POINTER, whole, directory);
-  return `sqlite:${whole}`;
-}
-
-/** Folders that are emptied when the machine starts, or with the container. */
-const EMPTIED = /^(\/(?:tmp|run|var\/run|dev\/shm))\//;
-
-/**
- * Warns of a path in a folder that is emptied, unless the configuration itself stands there: then
- * all of it is for a trial.
- */
-export function checkKept(source: Source, pointer: string, path: string, directory: string): void {
-  const [, folder] = EMPTIED.exec(path) ?? [];
-  if (folder === undefined || directory.startsWith(folder)) return;
-  const key = pointer.slice(1);
-  const near =
-    key === 'store' ? 'sqlite:/var/lib/tollgate/tollgate.db' : '/var/lib/tollgate/journal';
-  source.fault(pointer, {
-    code: 'emptied_folder',
-    message: `${key}: files in ${folder} are lost when the machine or the container starts again`,
-    hint: `write ${key}: ${near}, or a path on another disk that is kept`,
-    severity: 'warning',
-  });
+  return `sqlite:${resolve(directory, path.replace(/^\/\/(?=\/)/, ''))}`;
 }
 
 function addFault(source: Source, message: string, hint: string): void {

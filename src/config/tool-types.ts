@@ -1,5 +1,4 @@
 import type { ModelEntry } from '../schema-types/gateway.js';
-import { distance } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
@@ -19,10 +18,7 @@ export const TOOL_TYPES: readonly string[] = [
   'web_search_preview',
 ];
 
-/**
- * The types of tools, beside functions, that clients of a model may use. No unit of a price covers
- * an upstream's charge for running such a tool, so each type gets a warning.
- */
+/** The types of tools, beside functions, that clients of a model may use. */
 export function readToolTypes(
   source: Source,
   pointer: string,
@@ -41,18 +37,7 @@ export function readToolTypes(
 
 function checkType(source: Source, place: string, type: string): void {
   const refused = Object.hasOwn(REFUSED, type) ? REFUSED[type] : undefined;
-  if (refused !== undefined) {
-    const message = `tool_types: ${quote(type)} ${refused}`;
-    source.fault(place, { code: 'bad_tool_type', message, hint: 'remove it' });
-    return;
-  }
-  const message = `tool_types: the upstream may charge for ${quote(type)} beside its tokens`;
-  const near = TOOL_TYPES.includes(type)
-    ? undefined
-    : TOOL_TYPES.find((one) => distance(one, type) <= 2);
-  const hint =
-    near === undefined
-      ? 'the prices of the model must cover that too'
-      : `did you mean ${quote(near)}?`;
-  source.fault(place, { code: 'unpriced_tool', severity: 'warning', message, hint });
+  if (refused === undefined) return;
+  const message = `tool_types: ${quote(type)} ${refused}`;
+  source.fault(place, { code: 'bad_tool_type', message, hint: 'remove it' });
 }

@@ -1,8 +1,6 @@
 import type { UpstreamEntry } from '../schema-types/gateway.js';
 import type { Manifest, ReadProvider } from './adapter.js';
 import { checkChanges } from './fields.js';
-import { wrongDate } from './foreign-models.js';
-import { checkModelRegion } from './model-region.js';
 import { memoizeByObject } from '../lib/objects.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
@@ -127,20 +125,14 @@ function readUpstream(
   checkChanges(source, pointer, own, modalities, passthrough);
   const target = { provider, model: entry.model ?? model.id };
   const listed = prices.find(target, modalities);
-  checkModelRegion(source, pointer, { name: provider.name, model: target.model });
   const own_at = `${pointer}/price`;
   const price_at = entry.price === undefined ? model.price_at : own_at;
   const paid =
     entry.price === undefined || entry.price === 'list'
       ? (entry.price ?? model.price)
       : readPrice(source, own_at, entry.price, modalities);
-  const asked = { source, pointer, price_at, id: model.id, entry, read, prices };
-  const isOther = checkModel(asked, paid === 'list', listed, modalities);
-  const undated = listed && wrongDate(target.model);
-  if (undated && !source.hides(`${pointer}/model`)) {
-    const place = source.has(`${pointer}/model`) ? `${pointer}/model` : pointer;
-    source.fault(place, { code: 'unknown_model', ...undated, severity: 'warning' });
-  }
+  const asked = { source, pointer, price_at, id: model.id, entry, read, prices, modalities };
+  checkModel(asked, paid === 'list', listed);
   const shared = changesOf(manifest);
   const upstream: Upstream = {
     provider,
@@ -153,9 +145,7 @@ function readUpstream(
   };
   const isListed = listed !== undefined || prices.has(provider.manifest);
   const listed_elsewhere = isListed ? undefined : prices.findElsewhere(target.model, modalities);
-  // The price of a model that is not meant says nothing of that of the entry.
-  const compared = isOther && paid !== 'list' ? undefined : listed;
-  return { pointer, upstream, price_at, listed: compared, listed_elsewhere, read };
+  return { pointer, upstream, price_at, listed, listed_elsewhere, read };
 }
 
 /** The changes of a manifest, which its upstreams share unless they have changes of their own. */

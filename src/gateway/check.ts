@@ -1,14 +1,15 @@
+import { ADVICE, advise } from '../advice/index.js';
+import { UNUSED_PERMISSION, withoutAllowed } from '../advice/permissions.js';
 import { ConfigError } from '../config/config-error.js';
-import { load } from '../config/load.js';
+import { load, type FinishedFile } from '../config/load.js';
 import type { Configuration } from '../core/configuration.js';
-import { maskedBeforeDenied, partialFilters } from '../pipeline/partial-filters.js';
 import { checkPipelines } from '../pipeline/type-check.js';
 import type { Stage } from '../pipeline/stage.js';
 import { stagesFor } from '../pipeline/plugins.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
 import { hideSecrets } from '../yaml/secrets.js';
-import { segments } from '../yaml/source.js';
+import { segments, type Source } from '../yaml/source.js';
 import { byPlace, sortFaults } from '../yaml/report.js';
 import type { ConfigFault } from '../core/config-fault.js';
 
@@ -23,14 +24,21 @@ export interface CheckResult {
 /**
  * Reads gateway.yaml and every file that it names, and returns all faults. Writes nothing and
  * contacts nothing. Without `env` every variable is taken as set; with `isNeeded` those at the JSON
- * pointers that it denies are. Throws `Unreadable` if the file cannot be read.
+ * pointers that it denies are. Warnings with the codes of `allow` are accepted, as are those that
+ * a comment of the file allows. Throws `Unreadable` if the file cannot be read.
  */
 export async function check(
   file: string,
   env: NodeJS.ProcessEnv | undefined,
   isNeeded?: (pointer: string) => boolean,
+  allow: readonly string[] = [],
 ): Promise<CheckResult> {
-  const { faults, configuration, endpoints } = await load(file, env, MODALITIES, isNeeded);
+  const { faults, configuration, endpoints, finished } = await load(
+    file,
+    env,
+    MODALITIES,
+    isNeeded,
+  );
   const { stages, faults: pluginFaults } = await stagesFor(
     file,
     endpoints,
@@ -42,13 +50,19 @@ export async function check(
   );
   const found = [...faults, ...[...pluginFaults, ...pipelineFaults].map(withoutSecrets)];
   const isValid = found.every(({ severity }) => severity === 'warning');
-  // A filter with an error of its own would get two faults.
-  const models = configuration?.models.values() ?? [];
-  const filters = isValid
-    ? [...partialFilters(endpoints, models), ...maskedBeforeDenied(endpoints)]
-    : [];
-  const all = sortFaults([...found, ...filters], file);
-  return { faults: all, configuration: isValid ? configuration : undefined, stages };
+  if (!finished || !isValid)
+    return { faults: sortFaults(found, file), configuration: undefined, stages };
+  const warnings = await advise(finished);
+  const left = await withoutAllowed(warnings, sourcesOf(finished), allow, CODES);
+  return { faults: sortFaults(left, file), configuration, stages };
+}
+
+const CODES = [...new Set([...ADVICE.map(({ code }) => code), UNUSED_PERMISSION])];
+
+/** The files that hold the configuration: gateway.yaml first. */
+function sourcesOf({ source, providers }: FinishedFile): Source[] {
+  const manifests = [...providers.values()].map(({ manifest }) => manifest.source);
+  return [...new Set([...source.parts, ...manifests])];
 }
 
 function withoutSecrets(fault: ConfigFault): ConfigFault {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withTimeout } from '../lib/concurrency.js';
-import { PROBES } from '../config/endpoint-slips.js';
 import type { Services } from '../pipeline/services.js';
 import type { StageMiddleware } from '../pipeline/stage.js';
 import { restartSentence } from './start-settings.js';
 import { FileDeleted } from '../store/sqlite/sqlite-file.js';
+
+/** The paths that the gateway itself answers, without a key. */
+export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** The health of this process; changed by the gateway, read by the probes. */
 export interface Health {

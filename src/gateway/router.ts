@@ -7,8 +7,7 @@ import { respond } from './respond.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
-import { PROBES } from '../config/endpoint-slips.js';
-import { health, storeWatch, type Health } from './probes.js';
+import { health, PROBES, storeWatch, type Health } from './probes.js';
 import { type Context, type Stage, type State, compose, type Handle } from '../pipeline/stage.js';
 import {
   formatOf,

@@ -6,7 +6,7 @@ import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { GatewayError } from '../core/errors.js';
 import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
-import type { CheckedModel, LimitName } from './model-check.js';
+import type { LimitName } from './model-check.js';
 import type { ModelListFormat } from './model-list-format.js';
 import type { FailedRequest, PathParams, Request, Shape, State } from './stage.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
@@ -213,11 +213,6 @@ export interface Modality {
   /** The limits of a model that it reads, each with the capabilities that need it. */
   readonly limits: Readonly<Partial<Record<LimitName, readonly Capability[]>>>;
   readonly manifest: ManifestSide;
-  /**
-   * Warns of likely mistakes in any model that concern the modality: the capabilities of a model
-   * may be what is wrong.
-   */
-  readonly check?: (model: CheckedModel) => void;
   /** What its models do, for sentences: `makes videos`. */
   readonly does: string;
   /** The names of models that do this work alone. */

@@ -33,7 +33,11 @@ export function placeOf({ pointer, capabilities }: CheckedModel, capability: Cap
 }
 
 /** The upstreams of the model, those that pay one price together. */
-export function payersOf({ upstreams }: CheckedModel): CheckedUpstream[][] {
+export function payersOf<One extends CheckedUpstream>({
+  upstreams,
+}: {
+  upstreams: readonly One[];
+}): One[][] {
   const places = [...new Set(upstreams.map(({ price_at }) => price_at))];
   return places.map((place) => upstreams.filter(({ price_at }) => price_at === place));
 }

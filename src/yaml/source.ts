@@ -60,7 +60,7 @@ export class Source {
     /** The path as the operator gave it. */
     readonly file: string,
     readonly report: Report,
-    private readonly whole: string,
+    readonly whole: string,
   ) {}
 
   /** The place of a value; undefined for a value that the file does not have. */
@@ -84,9 +84,14 @@ export class Source {
     this.#last_entry = undefined;
   }
 
+  /** This file, and those of which it includes entries. */
+  get parts(): ReadonlySet<Source> {
+    return new Set([this, ...this.#included.values()]);
+  }
+
   /** Visits all values, those of the file itself first. */
   eachMark(visit: (pointer: string, mark: Mark) => void): void {
-    for (const part of new Set([this, ...this.#included.values()])) {
+    for (const part of this.parts) {
       part.#marks.forEach((mark, pointer) => {
         if (this.#sourceOf(pointer) === part) visit(pointer, mark);
       });

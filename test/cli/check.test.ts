@@ -8,7 +8,7 @@ import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
 import type { Outcome } from '../helpers/run-command.js';
 
 const BROKEN = SIMULATED.replace('owner: me', 'owner: you').replace('capabilities', 'capabilites');
-const DOUBTFUL = SIMULATED.replace('me: { name: Me }', 'me: { name: Me }, you: { name: You }');
+const DOUBTFUL = `limits: { body: 1kb }\n${SIMULATED}`;
 const SECRET = 'sk-very-secret-value';
 
 interface Document {
@@ -126,7 +126,7 @@ describe('tollgate check', () => {
     const { status, stdout } = await check(DOUBTFUL);
     expect(status).to.equal(0);
     expect(stdout).to.match(
-      /^gateway\.yaml:3:\d+: warning: .*"you".*\n.*\n.*\^ unused_owner\ngateway\.yaml is valid\.\n$/u,
+      /^gateway\.yaml:1:17: warning: .*"1kb".*\n.*\n.*\^ small_limit\ngateway\.yaml is valid\.\n$/u,
     );
   });
 
@@ -135,6 +135,21 @@ describe('tollgate check', () => {
     expect(doubtful.status).to.equal(1);
     expect(doubtful.stdout).to.match(/gateway\.yaml has warnings, which --strict refuses\.\n$/u);
     expect(await check(SIMULATED, '--strict')).to.include({ status: 0 });
+  });
+
+  it('accepts the warnings that a comment or --allow names, and reports those that accept none', async () => {
+    const allowed = DOUBTFUL.replace('1kb }', '1kb } # tollgate: allow small_limit');
+    expect(await check(allowed, '--strict')).to.include({ status: 0 });
+    const args = ['--strict', '--allow', 'small_limit', '--allow', 'no_tls'];
+    const { status, stdout } = await check(DOUBTFUL, 'gateway.yaml', ...args);
+    expect(status).to.equal(1);
+    expect(stdout).to.match(/^gateway\.yaml:1:1: warning: --allow accepts no warning "no_tls"/u);
+    expect(stdout).to.not.include('small_limit');
+    for (const format of ['github', 'sarif', 'junit']) {
+      const outcome = await check(allowed, '--strict', '--format', format);
+      expect(outcome.status, format).to.equal(0);
+      expect(outcome.stdout, format).to.not.include('small_limit');
+    }
   });
 
   it('needs no secrets with --no-env, and finds all other faults', async () => {

@@ -1,9 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import { FAULT_FORMATS, format } from '../../src/yaml/format.js';
-import { load } from '../../src/config/load.js';
-import { MODALITIES } from '../../src/modalities/index.js';
-import { ENV, FIXTURES } from './helpers/fixtures.js';
+import { ENV, FIXTURES, faultsOf } from './helpers/fixtures.js';
 import type { ConfigFault } from '../../src/core/config-fault.js';
 
 /**
@@ -46,7 +44,7 @@ describe('the faults of a configuration', () => {
       const text = await readFile(file, 'utf8');
       const expected = expectedOf(text);
       const env = /^#env none$/m.test(text) ? undefined : ENV;
-      const { faults, configuration } = await load(file, env, MODALITIES);
+      const { faults, configuration } = await faultsOf(file, env);
       const found = faults.map(
         (fault) => `${placeOf(fault, file)} ${fault.code} ${fault.severity}`,
       );
@@ -61,7 +59,7 @@ describe('the faults of a configuration', () => {
     });
 
     it(`show no secret for ${name.replace('.yaml.txt', '')}`, async () => {
-      const { faults } = await load(file, ENV, MODALITIES);
+      const { faults } = await faultsOf(file, ENV);
       const lines = (await readFile(file, 'utf8')).split('\n');
       for (const style of FAULT_FORMATS) {
         const shown = format(faults, style, () => lines);

@@ -24,7 +24,6 @@ import { modelEndpoints } from './formats/model-lists.js';
 import { messages } from './formats/messages.js';
 import { messagesCount } from './formats/messages-count.js';
 import { readChat } from './manifest.js';
-import { checkChatModel } from './model-check.js';
 import { probeChat } from './probe.js';
 import { sampleBill } from './sample-bill.js';
 import { chatPlanner } from './planned-chat.js';
@@ -75,7 +74,6 @@ export const chat: Modality = {
     image_tokens: ['vision', 'file'],
   },
   manifest: { served_by: [['chat']], read: readChat },
-  check: checkChatModel,
   does: 'writes text',
   fields: {
     own: [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS],

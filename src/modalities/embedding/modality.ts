@@ -9,7 +9,6 @@ import {
   openAiEmbeddings,
   type EmbeddingFormat,
 } from './formats/embedding.js';
-import { checkVectors } from './model-check.js';
 import { readEmbedding } from './manifest.js';
 import { embeddingBill, embeddingMaxCost, type EmbeddingTerms } from './price.js';
 import { probeEmbedding } from './probe.js';
@@ -81,7 +80,6 @@ export const embedding: Modality = {
   units: { input_per_million: { pays: ['embedding'] } },
   limits: {},
   manifest: { served_by: [['embedding']], read: readEmbedding },
-  check: checkVectors,
   does: 'makes embeddings',
   fields: {
     own: ['model', 'input', 'dimensions', 'encoding_format', 'user'],

@@ -11,7 +11,6 @@ import {
   type ImageFormat,
 } from './formats/image-generation.js';
 import { openAiImage, openAiImageEdit } from './formats/openai-image.js';
-import { checkImageModel } from './model-check.js';
 import { readImage } from './manifest.js';
 import { isByTokens } from '../../billing/price-shape.js';
 import { readImagePrices } from './price-block.js';
@@ -103,7 +102,6 @@ export const image: Modality = {
     image_pixels: ['image'],
   },
   manifest: { served_by: [['image']], read: readImage },
-  check: checkImageModel,
   does: 'makes images',
   model_names: /^(?:dall-e|gpt-image|imagen)-/,
   fields: { own: [], held: [], refused: [] },

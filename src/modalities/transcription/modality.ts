@@ -12,7 +12,6 @@ import {
   transcription as openAiFormat,
   translation,
 } from './formats/transcription.js';
-import { checkTranscriptionModel } from './model-check.js';
 import { readTranscription } from './manifest.js';
 import {
   readMinutePrice,
@@ -149,7 +148,6 @@ export const transcription: Modality = {
   },
   limits: { max_tokens: ['transcription'], audio_seconds: ['transcription'] },
   manifest: { served_by: [['transcription']], read: readTranscription },
-  check: checkTranscriptionModel,
   does: 'writes down speech',
   model_names: /whisper|-transcribe/,
   fields: {

@@ -6,7 +6,6 @@ import { streamContent } from './content.js';
 import { findTask, findVideo } from './find-task.js';
 import { openAiVideo, openAiVideoEndpoints } from './formats/openai-video.js';
 import { videoDefaults, videoSubmission, type VideoFormat } from './formats/video-submission.js';
-import { checkVideoModel } from './model-check.js';
 import { readVideo } from './manifest.js';
 import { OPENAI_VIDEO_OPERATIONS } from './openai-videos.js';
 import { readVideoPrices } from './price-block.js';
@@ -121,7 +120,6 @@ export const video: Modality = {
   units: { per_video_second: { pays: ['video'], read: readVideoPrices } },
   limits: { duration_seconds: ['video'], sample_count: ['video'], resolutions: ['video'] },
   manifest: { served_by: [['video'], ['video.submit', 'video.status']], read: readVideo },
-  check: checkVideoModel,
   does: 'makes videos',
   model_names: /^(?:veo|sora)-/,
   fields: { own: [], held: [], refused: [] },

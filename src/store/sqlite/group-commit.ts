@@ -51,6 +51,8 @@ interface Member {
  * syncs.
  */
 export class GroupCommit {
+  /** Called when writes are undone, even if they will be tried again. */
+  onUndone: () => void = () => {};
   readonly #database: Sqlite.Database;
   readonly #onBegin: (isRetry: boolean) => void;
   readonly #wal: WalSync;
@@ -201,6 +203,7 @@ export class GroupCommit {
       if (!this.#database.inTransaction) throw error;
       this.#sql.undo();
       this.#sql.release();
+      this.onUndone();
       member.value = error;
       member.failed = true;
     }
@@ -237,6 +240,7 @@ export class GroupCommit {
   }
 
   #rollback(): void {
+    this.onUndone();
     if (this.#database.inTransaction) this.#sql.rollback();
   }
 }

@@ -1,4 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { advise } from '../../../src/advice/index.js';
+import { load } from '../../../src/config/load.js';
+import { MODALITIES } from '../../../src/modalities/index.js';
+import type { Configuration } from '../../../src/core/configuration.js';
+import type { ConfigFault } from '../../../src/core/config-fault.js';
 
 /** The folder of configuration files, with a closing slash. */
 export const FIXTURES = fileURLToPath(new URL('../../fixtures/config/', import.meta.url));
@@ -25,3 +30,12 @@ export const ENV = {
   TURNED_KEY_ID: 'a0123456789/0123456789/0123456789/012345',
   TURNED_SECRET_KEY: 'AKIA0123456789ABCDEF',
 };
+
+/** The faults of a file, with the warnings of all rules where it has no error. */
+export async function faultsOf(
+  file: string,
+  env: NodeJS.ProcessEnv | undefined,
+): Promise<{ faults: ConfigFault[]; configuration: Configuration | undefined }> {
+  const { faults, configuration, finished } = await load(file, env, MODALITIES);
+  return { faults: finished ? await advise(finished) : faults, configuration };
+}
