@@ -1,15 +1,46 @@
-import { AMOUNTS, COUNTS, HOUR_MS, PER_OCTAVE } from './request-sums.js';
+import { CLIENT_DISCONNECTED_STATUS, FLAGS } from '../../core/request-record.js';
+import { TOKEN_CLASSES } from '../../core/usage.js';
 import { MAX_NANO } from '../column-values.js';
 
-const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MAX_SUMMED_NANO = 10n ** 15n;
 
-const FIGURES = { ...COUNTS, ...AMOUNTS };
+const IS_FAILED = `code is not null and status <> ${CLIENT_DISCONNECTED_STATUS}`;
+
+/** The figures of the totals, each the SQL of what a record adds to it. */
+const FIGURES: Readonly<Record<string, string>> = {
+  calls: '1',
+  failed: `case when ${IS_FAILED} then 1 else 0 end`,
+  estimated: bit(FLAGS.estimated),
+  fallbacks: bit(FLAGS.fallback),
+  prompt_tokens: known('prompt_tokens'),
+  completion_tokens: known('completion_tokens'),
+  ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, known(name)])),
+  took_ms: 'took_ms',
+  own_ms: 'own_ms',
+  cost_nano: atMost('cost_nano'),
+  uncollected_nano: atMost('uncollected_nano'),
+};
+
+/** An amount counts as a million dollars at most, so that the sum of a batch fits 64 bits. */
+function atMost(amount: string): string {
+  return `case when ${amount} > ${MAX_SUMMED_NANO} then ${MAX_SUMMED_NANO} else ${amount} end`;
+}
+
+function bit(flag: number): string {
+  return `case when flags & ${flag} <> 0 then 1 else 0 end`;
+}
+
+function known(name: string): string {
+  return `coalesce(${name}, 0)`;
+}
 
 export const FIGURE_NAMES = Object.keys(FIGURES);
 const NAMES = FIGURE_NAMES.join(', ');
 const SUMS = FIGURE_NAMES.map((name) => `sum(${name})`).join(', ');
 const NAMED_SUMS = Object.entries(FIGURES)
-  .map(([name, { sql }]) => `sum(${sql}) as ${name}`)
+  .map(([name, sql]) => `sum(${sql}) as ${name}`)
   .join(', ');
 
 /** A sum stops at the end of 64 bits: an error would stop all totals. */
@@ -23,16 +54,6 @@ const ADDED = FIGURE_NAMES.map((name) => {
 /** The records with numbers above `from`, up to `to`. */
 const FRESH = (from: string, to: string): string => `from requests where seq > ${from}
   and seq <= ${to}`;
-
-/** The columns of the sums by hour that `RequestSums` makes, in this order. */
-const SUMMED = ['start_ms', 'account_id', 'key_id', 'model', 'provider', 'status'];
-const COUNTED = ['start_ms', 'account_id', 'model', 'provider', 'took', 'first_token', 'calls'];
-
-/** Selects rows with these columns from a JSON list of lists. */
-function listed(columns: readonly string[]): string {
-  const values = columns.map((name, at) => `value ->> ${at} as ${name}`).join(', ');
-  return `select ${values} from json_each(?)`;
-}
 
 /** The period of the rows that are split by account alone. */
 export const ACCOUNT_DAY = 'account_day';
@@ -49,28 +70,17 @@ const WIDENED = `
     last_id = case when excluded.last_id > request_totals.last_id
       then excluded.last_id else request_totals.last_id end`;
 
-const HOURS_OF_RECORDS = (from: string, to: string): string => `
-    select ${START} as start_ms, account_id, key_id, ${MODEL}, status, ${NAMED_SUMS},
-      min(id) as first_id, max(id) as last_id
-    ${FRESH(from, to)} group by 1, 2, 3, 4, 5, 6`;
-
 /**
  * Adds records to the totals: by the hour for each key, by the hour and by the day for all accounts
  * together under the account '', and by the day for each model of an account under the key '', for
  * each key, and for each account as a whole. `from` and `to` are SQL for the numbers of the
  * records.
  */
-export const ROLL_UP_TOTALS = (from: string, to: string): string =>
-  addTotals(HOURS_OF_RECORDS(from, to));
-
-/** The same on SQLite, from sums in JSON, its one parameter. */
-export const ADD_TOTALS = addTotals(
-  listed([...SUMMED, ...Object.keys(FIGURES), 'first_id', 'last_id']),
-);
-
-function addTotals(hours: string): string {
-  return `
-  with hours as materialized (${hours})
+export const ROLL_UP_TOTALS = (from: string, to: string): string => `
+  with hours as materialized (
+    select ${START} as start_ms, account_id, key_id, ${MODEL}, status, ${NAMED_SUMS},
+      min(id) as first_id, max(id) as last_id
+    ${FRESH(from, to)} group by 1, 2, 3, 4, 5, 6)
   insert into request_totals
     (period, start_ms, account_id, key_id, model, provider, status, ${NAMES},
       first_id, last_id)
@@ -94,6 +104,13 @@ function addTotals(hours: string): string {
     from hours where true group by ${DAY}, account_id
   on conflict (period, start_ms, account_id, key_id, model, provider, status) do update set
     ${ADDED}, ${WIDENED}`;
+
+/** Buckets of latencies in an octave: each begins 19 % above the one below. */
+const PER_OCTAVE = 4;
+
+/** The lowest latency of a bucket, in ms. */
+export function bucketStart_ms(bucket: number): number {
+  return bucket <= 0 ? 0 : 2 ** (bucket / PER_OCTAVE);
 }
 
 /** Adds records to the index by account. */
@@ -117,27 +134,17 @@ function latencyRows(period: string, start_ms: string, kind: string): string {
       from hours where ${kind} is not null group by ${start_ms}, account_id, ${kind}`;
 }
 
-const LATENCIES_OF_RECORDS = (from: string, to: string): string => `
-    select ${START} as start_ms, account_id, ${MODEL}, ${bucket('took_ms')} as took,
-      ${bucket('first_token_ms')} as first_token, count(*) as calls
-    ${FRESH(from, to)} and code is null group by 1, 2, 3, 4, 5, 6`;
-
 /**
  * Counts the latencies of answered calls by the hour and by the day: for each model and provider
  * under the account '', and for each account as a whole.
  */
-export const ROLL_UP_LATENCIES = (from: string, to: string): string =>
-  addLatencies(LATENCIES_OF_RECORDS(from, to));
-
-/** The same on SQLite, from counts in JSON, its one parameter. */
-export const ADD_LATENCIES = addLatencies(listed(COUNTED));
-
-function addLatencies(hours: string): string {
-  return `
-  with hours as materialized (${hours})
+export const ROLL_UP_LATENCIES = (from: string, to: string): string => `
+  with hours as materialized (
+    select ${START} as start_ms, account_id, ${MODEL}, ${bucket('took_ms')} as took,
+      ${bucket('first_token_ms')} as first_token, count(*) as calls
+    ${FRESH(from, to)} and code is null group by 1, 2, 3, 4, 5, 6)
   insert into request_latencies
     (period, start_ms, account_id, model, provider, kind, bucket, calls)
   ${LATENCY_ROWS}
   on conflict (period, start_ms, account_id, model, provider, kind, bucket) do update set
     calls = request_latencies.calls + excluded.calls`;
-}

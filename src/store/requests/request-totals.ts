@@ -3,8 +3,7 @@ import type { Knex } from 'knex';
 import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
 import { StoreError } from '../store-error.js';
-import { bucketStart_ms, HOUR_MS } from './request-sums.js';
-import { ACCOUNT_DAY, FIGURE_NAMES } from './request-totals-sql.js';
+import { ACCOUNT_DAY, bucketStart_ms, FIGURE_NAMES, HOUR_MS } from './request-totals-sql.js';
 import type {
   HourRowsQuery,
   LatencyQuery,

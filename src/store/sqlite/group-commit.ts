@@ -51,8 +51,6 @@ interface Member {
  * syncs.
  */
 export class GroupCommit {
-  /** Called when writes are undone, even if they will be tried again. */
-  onUndone: () => void = () => {};
   readonly #database: Sqlite.Database;
   readonly #onBegin: (isRetry: boolean) => void;
   readonly #wal: WalSync;
@@ -203,7 +201,6 @@ export class GroupCommit {
       if (!this.#database.inTransaction) throw error;
       this.#sql.undo();
       this.#sql.release();
-      this.onUndone();
       member.value = error;
       member.failed = true;
     }
@@ -240,7 +237,6 @@ export class GroupCommit {
   }
 
   #rollback(): void {
-    this.onUndone();
     if (this.#database.inTransaction) this.#sql.rollback();
   }
 }

@@ -5,37 +5,28 @@ import { CHARGE_COLUMNS, type Charge } from '../ledger/ledger-columns.js';
 /** Row counts of the prepared statements. More sizes would gain little. */
 const SIZES = [16, 8, 4, 2, 1] as const;
 
-interface BulkOptions {
-  /** Bound before the rows, in each statement. */
-  shared?: readonly unknown[];
-  /** Is told the number of the last row of each insert. */
-  inserted?: (last: number) => void;
-}
-
 /** Adds the values of a row to those that a statement binds. */
 type RowBinder<Row> = (values: unknown[], row: Row) => void;
 
 /**
  * Prepares a statement over many rows for several row counts, because row by row it would cost
- * twice as much. `sql` returns its text for a row count. The function runs within a transaction and
- * returns the number of changed rows.
+ * twice as much. `sql` returns its text for a row count. The function runs within a transaction,
+ * binds `shared` before the rows of each statement, and returns the number of changed rows.
  */
 export function prepareBulk<Row>(
   database: Sqlite.Database,
   sql: (rows: number) => string,
   bind: RowBinder<Row>,
-): (rows: readonly Row[], options?: BulkOptions) => number {
+): (rows: readonly Row[], shared?: readonly unknown[]) => number {
   const statements = SIZES.map((size) => ({ size, statement: database.prepare(sql(size)) }));
-  return (rows, { shared = [], inserted } = {}) => {
+  return (rows, shared = []) => {
     let [changes, from] = [0, 0];
     for (const { size, statement } of statements) {
       for (; rows.length - from >= size; from += size) {
         const values = [...shared];
         for (let at = from; at < from + size; at++) bind(values, rows[at]!);
         // As arguments: the driver reads the members of a list more slowly.
-        const run = statement.run(...values);
-        changes += run.changes;
-        inserted?.(Number(run.lastInsertRowid));
+        changes += statement.run(...values).changes;
       }
     }
     return changes;
@@ -79,7 +70,7 @@ const INSERT = 'insert or fail into';
 export function prepareInsert<Row>(
   database: Sqlite.Database,
   { into, partings, otherwise = '' }: BulkInsert<Row>,
-): (rows: readonly Row[], inserted?: BulkOptions['inserted']) => number {
+): (rows: readonly Row[]) => number {
   const ways = partings.map(({ shared, sharedOf, isAlike, own, bindOwn }) => {
     // Without `where`, SQLite would take the conflict clause for a join.
     const sql = (rows: number): string =>
@@ -96,13 +87,12 @@ export function prepareInsert<Row>(
     values.push(...sharedOf(row));
     bindOwn(values, row);
   });
-  return (rows, inserted) => {
-    const options = inserted && { inserted };
+  return (rows) => {
     const [first, ...others] = rows;
-    if (!first || others.length === 0) return insertAny(rows, options);
+    if (!first || others.length === 0) return insertAny(rows);
     const way = ways.find(({ isAlike }) => others.every((row) => isAlike(row, first)));
-    if (!way) return insertAny(rows, options);
-    return way.insert(rows, { ...options, shared: way.sharedOf(first) });
+    if (!way) return insertAny(rows);
+    return way.insert(rows, way.sharedOf(first));
   };
 }
 

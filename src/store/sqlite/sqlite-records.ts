@@ -8,7 +8,6 @@ import {
   OWN_COLUMNS,
   REQUEST_NAMES,
 } from '../requests/request-columns.js';
-import { FreshRequests } from '../requests/request-sums.js';
 import type { GroupCommit } from './group-commit.js';
 import { prepareBulk, prepareInsert, valuesSql } from './sqlite-bulk.js';
 
@@ -135,12 +134,11 @@ function prepareUsualInsert(database: Sqlite.Database) {
   });
 }
 
-/** Inserts the records of requests, and adds them up for the totals. */
+/** Inserts the records of requests. */
 export class SqliteRecords {
   /** See `RequestStore` for these two. */
   lost = 0;
   written = 0;
-  readonly fresh = new FreshRequests();
   readonly #database: Sqlite.Database;
   readonly #insertUsual: ReturnType<typeof prepareUsualInsert>;
   readonly #insertRest: ReturnType<typeof prepareBulk<RequestRecord>>;
@@ -152,7 +150,6 @@ export class SqliteRecords {
     this.#database = database;
     this.#insertUsual = prepareUsualInsert(database);
     this.#insertRest = prepareBulk<RequestRecord>(database, RECORD, bindRecord);
-    group.onUndone = () => this.fresh.forget();
   }
 
   /** Inserts records in the transaction of their charges, which no fault of a record may undo. */
@@ -187,12 +184,7 @@ export class SqliteRecords {
     const usual: RequestRecord[] = [];
     const rest: RequestRecord[] = [];
     for (const record of records) (isUsual(record) ? usual : rest).push(record);
-    let last = 0;
-    const inserted = (number: number): void => void (last = number);
-    const count = this.#insertUsual(usual, inserted) + this.#insertRest(rest, { inserted });
-    this.written += count;
-    if (count === records.length) this.fresh.add(records, last);
-    else this.fresh.forget();
+    this.written += this.#insertUsual(usual) + this.#insertRest(rest);
   }
 
   #addEach(records: readonly RequestRecord[]): void {

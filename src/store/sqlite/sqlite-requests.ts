@@ -3,8 +3,6 @@ import type Sqlite from 'better-sqlite3';
 import type { RequestRecord } from '../../core/request-record.js';
 import {
   ACCOUNT_DAY,
-  ADD_LATENCIES,
-  ADD_TOTALS,
   ROLL_UP_ACCOUNTS,
   ROLL_UP_LATENCIES,
   ROLL_UP_TOTALS,
@@ -45,34 +43,20 @@ export class SqliteRequests implements HotRequests {
   async rollUp(): Promise<boolean> {
     // Without new records there is nothing to write.
     if (!this.#statements.hasFresh.get()) return false;
-    return this.group.add(() => {
-      const from = Number(this.#statements.upto.get() ?? 0);
-      return this.#addSums(from) || this.#addRecords(from);
-    });
+    return this.group.add(() => this.#addNext());
   }
 
-  /** Adds the sums of this process, if those of the next records are among them. */
-  #addSums(from: number): boolean {
-    const { addTotals, addLatencies, accounts, note } = this.#statements;
-    const stretch = this.records.fresh.take(from);
-    if (!stretch) return false;
-    addTotals.run(stretch.sums.totals());
-    addLatencies.run(stretch.sums.latencies());
-    accounts.run(from, stretch.to);
-    note.run(stretch.to);
-    return true;
-  }
-
-  /** Reads the next records and adds them, up to those whose sums this process has. */
-  #addRecords(from: number): boolean {
-    const { next, totals, latencies, accounts, note } = this.#statements;
-    const to = next.get(from, this.records.fresh.next(from) ?? Number.MAX_SAFE_INTEGER) ?? null;
+  /** Adds the next records. Returns whether there may be more. */
+  #addNext(): boolean {
+    const { upto, next, totals, latencies, accounts, note } = this.#statements;
+    const from = Number(upto.get() ?? 0);
+    const to = next.get(from) ?? null;
     if (to === null) return false;
     totals.run(from, to);
     latencies.run(from, to);
     accounts.run(from, to);
     note.run(to);
-    return this.records.fresh.next(to) !== undefined || to - from >= ROLL_UP_ROWS;
+    return to - from >= ROLL_UP_ROWS;
   }
 
   sweepStep({ id, totals_ms }: { id: string; totals_ms: number }): Promise<number> {
@@ -131,17 +115,14 @@ function prepare(database: Sqlite.Database) {
     ),
     upto: database.prepare<[], number>('select upto from request_roll_up').pluck(),
     next: database
-      .prepare<[from: number, to: number], number | null>(
+      .prepare<[from: number], number | null>(
         `select max(seq) from
-           (select seq from requests where seq > ? and seq <= ?
-             order by seq limit ${ROLL_UP_ROWS})`,
+           (select seq from requests where seq > ? order by seq limit ${ROLL_UP_ROWS})`,
       )
       .pluck(),
     totals: database.prepare(ROLL_UP_TOTALS('?', '?')),
     latencies: database.prepare(ROLL_UP_LATENCIES('?', '?')),
     accounts: database.prepare(ROLL_UP_ACCOUNTS('?', '?')),
-    addTotals: database.prepare<[sums: string]>(ADD_TOTALS),
-    addLatencies: database.prepare<[counts: string]>(ADD_LATENCIES),
     note: database.prepare<[upto: number]>('update request_roll_up set upto = ?'),
     // A record that the totals do not have yet stays.
     old: database
