@@ -1,9 +1,14 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
-import { VALIDATOR_OPTIONS, compileShipped, schemaMark, type Checked } from '../src/lib/schemas.js';
+import {
+  VALIDATOR_OPTIONS,
+  compilerOf,
+  compileShipped,
+  schemaMark,
+  type Checked,
+} from '../src/lib/schemas.js';
 import { MODALITIES } from '../src/modalities/index.js';
 
 const FOLDER = fileURLToPath(new URL('../dist/validators/', import.meta.url));
@@ -23,7 +28,7 @@ export const BUILT_SCHEMAS: Partial<Record<Checked, readonly string[]>> = {
 
 /** A CommonJS module that validates by one schema, marked with the texts that it was made from. */
 export function validatorOf(name: string, checked: Checked): string {
-  const compiler = new Ajv2020({ ...VALIDATOR_OPTIONS[checked], code: { source: true } });
+  const compiler = compilerOf({ ...VALIDATOR_OPTIONS[checked], code: { source: true } });
   const { validator, parts } = compileShipped(compiler, name, checked);
   const marks = { parts, mark: schemaMark(parts) };
   const code = standalone.default(compiler, validator);

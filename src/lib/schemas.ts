@@ -22,8 +22,37 @@ const require = createRequire(import.meta.url);
  * Makes a compiler of schemas. The library is loaded at the first call: a valid file may need none.
  */
 export function compilerOf(options: Options): Ajv2020 {
-  const ajv = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
-  return new ajv.Ajv2020(options);
+  const { Ajv2020, _, str } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
+  const { useFunc } =
+    require('ajv/dist/compile/util.js') as typeof import('ajv/dist/compile/util.js');
+  const { default: characters } =
+    require('ajv/dist/runtime/ucs2length.js') as typeof import('ajv/dist/runtime/ucs2length.js');
+  const compiler = new Ajv2020(options);
+  // Lengths are in characters, each of which has one or two units of JavaScript. They are counted
+  // only where the units do not decide: counting those of a large file would block other requests.
+  const lengths = { maxLength: 'more', minLength: 'fewer' } as const;
+  for (const [keyword, word] of Object.entries(lengths)) {
+    compiler.removeKeyword(keyword).addKeyword({
+      keyword,
+      type: 'string',
+      schemaType: 'number',
+      error: {
+        message: ({ schemaCode }) => str`must NOT have ${word} than ${schemaCode} characters`,
+        params: ({ schemaCode }) => _`{limit: ${schemaCode}}`,
+      },
+      code: (context) => {
+        const { data, schemaCode: limit } = context;
+        const units = _`${data}.length`;
+        const count = _`${useFunc(context.gen, characters)}(${data})`;
+        context.fail(
+          keyword === 'maxLength'
+            ? _`${units} > ${limit} && (${units} > 2 * ${limit} || ${count} > ${limit})`
+            : _`${units} < ${limit} || ${units} < 2 * ${limit} && ${count} < ${limit}`,
+        );
+      },
+    });
+  }
+  return compiler;
 }
 
 /**
@@ -31,12 +60,6 @@ export function compilerOf(options: Options): Ajv2020 {
  * against the schema of schemas, since that would take a sixth of the time of a start.
  */
 export type Checked = 'file' | 'body' | 'form' | 'input' | 'query';
-
-/**
- * Lengths are those of JavaScript: counting the characters of a file of 20 MB would take a quarter
- * of a second. The compiler warns that others count them.
- */
-const QUICK_LENGTHS = { unicode: false, logger: false } as const;
 
 export const VALIDATOR_OPTIONS: Readonly<Record<Checked, Options>> = {
   /**
@@ -51,9 +74,9 @@ export const VALIDATOR_OPTIONS: Readonly<Record<Checked, Options>> = {
     keywords: ['patternErrorMessage', 'enumDescriptions', 'defaultSnippets', 'x-type'],
   },
   /** Bodies of requests. Only the first fault, so that a hostile body makes no long list. */
-  body: { discriminator: true, allowUnionTypes: true, validateSchema: false, ...QUICK_LENGTHS },
+  body: { discriminator: true, allowUnionTypes: true, validateSchema: false },
   /** Forms and queries of requests. Their values are text, and become the types of the schema. */
-  form: { allowUnionTypes: true, coerceTypes: true, validateSchema: false, ...QUICK_LENGTHS },
+  form: { allowUnionTypes: true, coerceTypes: true, validateSchema: false },
   /** JSON bodies and queries of the dashboard and the management API. */
   input: { verbose: true, validateSchema: false },
   query: { verbose: true, coerceTypes: true, validateSchema: false },
