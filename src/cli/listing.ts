@@ -1,17 +1,12 @@
 import type { Command } from 'commander';
 import { parseDuration } from '../yaml/units.js';
+import type { Page } from '../actions/action.js';
 import { UsageError } from './command.js';
 
 /** The options of a command that lists, as they were typed. */
 export interface PageOptions {
   limit?: string;
   since?: string;
-}
-
-/** Which rows a command lists. */
-export interface Page {
-  limit: number;
-  since_ms: number | undefined;
 }
 
 const MAX_ROWS = 100_000;
@@ -35,7 +30,7 @@ export function pageOf(
 ): Page {
   return {
     limit: limit === undefined ? default_limit : rowsOf(limit),
-    since_ms: since === undefined ? undefined : timeOf(since, now_ms),
+    ...(since !== undefined && { since_ms: timeOf(since, now_ms) }),
   };
 }
 
@@ -56,10 +51,4 @@ export function timeOf(text: string, now_ms: number): number {
   const isDay = day !== undefined && new Date(Date.parse(day)).toJSON()?.startsWith(day);
   if (isDay && ms >= 0) return ms;
   throw new UsageError(`"${text}" is not a time such as 2h, 3d, 2026-01-31 or 2026-01-31T12:00`);
-}
-
-/** The newest rows of the page, in the order in which they came: the oldest first. */
-export function newest<T extends { created_ms: number }>(rows: readonly T[], page: Page): T[] {
-  const { limit, since_ms = -Infinity } = page;
-  return rows.filter(({ created_ms }) => created_ms >= since_ms).slice(-limit);
 }

@@ -1,12 +1,10 @@
 import Table from 'cli-table3';
+import type { Cell, Columns } from '../actions/action.js';
 import { fitted, isNumeric, type FittedGrid, type Grid } from './fit-table.js';
 import { commandIo } from './command-io.js';
 import { printJson, printLine } from './print.js';
 import { columnsOf } from './terminal.js';
 import { legible } from '../telemetry/access-log.js';
-
-export type Cell = string | number | boolean | object | null;
-type Row = Readonly<Record<string, Cell>>;
 
 const BARE = {
   top: '',
@@ -30,7 +28,7 @@ const BARE = {
  * Prints rows: a table for people, no wider than their terminal, or one JSON document for machines
  * and nothing else.
  */
-export function printRows(rows: readonly Row[], json: boolean | undefined, none: string): void {
+export function printRows(rows: readonly Columns[], json: boolean | undefined, none: string): void {
   if (json) return printJson(rows);
   const [first] = rows;
   if (!first) return printLine(none);

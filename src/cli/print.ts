@@ -8,11 +8,6 @@ export function printLine(text: string): void {
   commandIo().stdout.write(`${text}\n`);
 }
 
-/** Dollars with their unit: `$1.00`, `-$1.00`. */
-export function withDollarSign(dollars: string): string {
-  return dollars.startsWith('-') ? `-$${dollars.slice(1)}` : `$${dollars}`;
-}
-
 /** `1 account`, `2 accounts`. */
 export function pluralize(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

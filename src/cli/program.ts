@@ -18,23 +18,28 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./explain.js')).explainCommand(),
   diff: async () => (await import('./diff.js')).diffCommand(),
   probe: async () => (await import('./probe.js')).probeCommand(),
-  account: async () => (await import('./account.js')).accountCommand(),
-  credit: async () => (await import('./credit.js')).creditCommand(),
-  refund: async () => (await import('./refund.js')).refundCommand(),
-  key: async () => (await import('./key.js')).keyCommand(),
-  ledger: async () => (await import('./ledger.js')).ledgerCommand(),
+  account: () => ofActions('account'),
+  credit: () => ofActions('credit'),
+  refund: () => ofActions('refund'),
+  key: () => ofActions('key'),
+  ledger: () => ofActions('ledger'),
   requests: async () => (await import('./requests.js')).requestsCommand(),
   usage: async () => (await import('./usage.js')).usageCommand(),
   status: async () => (await import('./status.js')).statusCommand(),
-  'sign-in-link': async () => (await import('./sign-in-link.js')).signInLinkCommand(),
-  task: async () => (await import('./task.js')).taskCommand(),
-  token: async () => (await import('./token.js')).tokenCommand(),
-  audit: async () => (await import('./audit.js')).auditCommand(),
+  'sign-in-link': () => ofActions('sign-in-link'),
+  task: () => ofActions('task'),
+  token: () => ofActions('token'),
+  audit: () => ofActions('audit'),
   verify: async () => (await import('./verify.js')).verifyCommand(),
   backup: async () => (await import('./backup.js')).backupCommand(),
   migrate: async () => (await import('./migrate.js')).migrateCommand(),
   completion: async () => (await import('./completion.js')).completionCommand(),
 };
+
+/** A command that is made from the table of actions. */
+async function ofActions(word: string): Promise<Command> {
+  return (await import('./action-command.js')).actionCommand(word);
+}
 
 /** Runs a command. A failure is printed, and the exit status set. */
 export async function runProgram(args: readonly string[]): Promise<void> {

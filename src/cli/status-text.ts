@@ -1,4 +1,5 @@
-import { pluralize, withDollarSign } from './print.js';
+import { pluralize } from './print.js';
+import { withDollarSign } from '../lib/money.js';
 import { formatCell } from './print-rows.js';
 import type { StatusReport } from './status-report.js';
 

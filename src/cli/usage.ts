@@ -1,12 +1,13 @@
 import { Option, type Command } from 'commander';
-import { formatDollars } from '../lib/money.js';
+import { formatDollars, withDollarSign } from '../lib/money.js';
 import type { Dimension, TotalsRow } from '../store/requests/request-types.js';
 import type { Store } from '../store/store-types.js';
 import { acting, command, UsageError, withConfig } from './command.js';
-import { pageOf, paged, type Page, type PageOptions } from './listing.js';
+import type { Cell, Page } from '../actions/action.js';
+import { pageOf, paged, type PageOptions } from './listing.js';
 import { namesOf } from './names.js';
-import { pluralize, printJson, printLine, withDollarSign } from './print.js';
-import { printRows, type Cell } from './print-rows.js';
+import { pluralize, printJson, printLine } from './print.js';
+import { printRows } from './print-rows.js';
 import { accountCalled, withStore } from './store.js';
 
 const DIMENSIONS = {

@@ -1,7 +1,7 @@
 import type { Configuration } from '../core/configuration.js';
 import type { Store } from '../store/store-types.js';
 import { GATEWAY } from '../core/actor.js';
-import { makeSignInLink, type SignInLink } from '../dashboard/sign-in/sign-in-link.js';
+import { createSignInLink, type SignInLink } from '../actions/sign-in-link-create.js';
 
 /** The first account, with the secret of its key, which is shown once. */
 export interface Seeded {
@@ -25,9 +25,9 @@ export async function seedStore(
   const { account: name, credit_nano } = first_start;
   const account = await store.createAccount(name, credit_nano);
   const { secret } = await store.createKey(account.id, 'first key');
-  const terms = { operator: true, by: GATEWAY };
-  const sign_in = dashboard
-    ? await makeSignInLink({ store, configuration }, account.id, terms)
-    : undefined;
+  const services = { store, now: Date.now, publicUrl: () => configuration.public_url };
+  const input = { account_id: account.id, is_operator: true };
+  const caller = { actor: GATEWAY, is_operator: true };
+  const sign_in = dashboard ? await createSignInLink.run(services, input, caller) : undefined;
   return { account: account.name, credit_nano, secret, sign_in };
 }

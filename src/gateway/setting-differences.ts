@@ -1,5 +1,5 @@
 import type { Configuration } from '../core/configuration.js';
-import { formatDuration, formatSize } from '../dashboard/views/config-units.js';
+import { formatDuration, formatSize } from './config-units.js';
 import { restartKeys } from './start-settings.js';
 
 type Limits = Configuration['limits'];

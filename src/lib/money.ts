@@ -50,3 +50,8 @@ export function formatDollars(nano: bigint): string {
   while (end > point + MIN_DECIMALS && all[end - 1] === '0') end -= 1;
   return `${sign}${all.slice(0, point)}.${all.slice(point, end)}`;
 }
+
+/** Dollars with their unit: `$1.00`, `-$1.00`. */
+export function withDollarSign(dollars: string): string {
+  return dollars.startsWith('-') ? `-$${dollars.slice(1)}` : `$${dollars}`;
+}

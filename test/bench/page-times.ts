@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { pino } from 'pino';
 import { Gateway, checkOrThrow } from '../../src/gateway/gateway.js';
-import { dayName } from '../../src/dashboard/views/days.js';
+import { dayName } from '../../src/actions/days.js';
 import { openStore } from '../../src/store/open.js';
 import { accountAt, DAY_MS, END_MS, fillMonth, keyAt } from './filled-month.js';
 
@@ -154,7 +154,6 @@ function operatorPages(): string[] {
     '/operator/providers',
     '/operator/tasks',
     '/operator/audit',
-    '/operator/configuration',
   ];
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { newest, pageOf, timeOf } from '../../src/cli/listing.js';
+import { newestRows } from '../../src/actions/newest-rows.js';
+import { pageOf, timeOf } from '../../src/cli/listing.js';
 import { fitted, isNumeric, type Grid } from '../../src/cli/fit-table.js';
 
 const NOW_MS = Date.parse('2026-03-10T12:00:00Z');
@@ -22,7 +23,7 @@ describe('the options of a list', () => {
   }
 
   it('take a number of rows within bounds', () => {
-    expect(pageOf({ limit: '7' }, NOW_MS)).to.deep.equal({ limit: 7, since_ms: undefined });
+    expect(pageOf({ limit: '7' }, NOW_MS)).to.deep.equal({ limit: 7 });
     expect(pageOf({}, NOW_MS, 50).limit).to.equal(50);
     for (const limit of ['0', '-1', '1.5', 'all', '100001']) {
       expect(() => pageOf({ limit }, NOW_MS)).to.throw('is not a number of rows');
@@ -31,10 +32,10 @@ describe('the options of a list', () => {
 
   it('keep the newest rows', () => {
     const rows = [1, 2, 3, 4].map((created_ms) => ({ created_ms }));
-    const kept = (page: Parameters<typeof newest>[1]) =>
-      newest(rows, page).map(({ created_ms }) => created_ms);
-    expect(kept({ limit: Infinity, since_ms: undefined })).to.deep.equal([1, 2, 3, 4]);
-    expect(kept({ limit: 2, since_ms: undefined })).to.deep.equal([3, 4]);
+    const kept = (page: Parameters<typeof newestRows>[1]) =>
+      newestRows(rows, page).map(({ created_ms }) => created_ms);
+    expect(kept({ limit: Infinity })).to.deep.equal([1, 2, 3, 4]);
+    expect(kept({ limit: 2 })).to.deep.equal([3, 4]);
     expect(kept({ limit: 9, since_ms: 2 })).to.deep.equal([2, 3, 4]);
   });
 });

@@ -1,3 +1,4 @@
+import { ACTIONS } from '../../actions/index.js';
 import { isRecord } from '../../lib/objects.js';
 import { ERRORS } from '../../core/errors.js';
 import { readShippedSchema } from '../../lib/schemas.js';
@@ -8,7 +9,9 @@ export type Json = Record<string, unknown>;
 const ANSWERS = 'management-answers';
 
 /** The files in `schemas/` that belong to no modality. */
-const BODIES = ['account-creation', 'account-credit', 'account-refund', 'key-creation'];
+const BODIES = ACTIONS.flatMap(({ schema, routes = [] }) =>
+  schema && routes.some(({ method }) => method !== 'GET') ? [schema] : [],
+);
 const FILES = [...BODIES, 'error', 'model-list'];
 
 /** The file of each schema in the document. There, a schema is called by its title. */

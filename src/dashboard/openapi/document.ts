@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration } from '../../core/configuration.js';
 import { packageRoot } from '../../lib/package-root.js';
-import type { ApiRoute } from '../api/route.js';
+import type { ApiRoute } from '../api/action-routes.js';
 import { componentSchemas, errorResponses, type Json } from './components.js';
 import { endpointOperation } from './endpoints.js';
 import { managementOperation, pathOf } from './management.js';

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import type { KeyCreation } from '../../schema-types/key-creation.js';
-import { actorOf } from '../actor.js';
+import { createKey } from '../../actions/key-create.js';
+import { runAction } from '../action-context.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { formId } from '../views/form-id.js';
-import { makeKey } from '../views/keys.js';
 import { AgentCards, agentModels } from './agents.js';
 import { requireSession } from './guard.js';
 import { amountOf, answerForm, EMPTY_FORM, fieldsReader, textOf, type FormState } from './form.js';
@@ -46,11 +46,11 @@ async function create(
   await answerForm(ctx, {
     act: async (form) => {
       const creation = readFields(fieldsOf(form));
-      const by = actorOf(ctx, visitor);
       const { account_id } = visitor.session;
       const id = formId('key_', account_id, textOf(form, 'form_token'));
       try {
-        const { key, secret } = await makeKey(services, account_id, creation, by, id);
+        const input = { ...creation, account_id, ...(id !== undefined && { id }) };
+        const { key, secret } = await runAction(createKey, input, ctx, visitor, services);
         showSecret(ctx, visitor, services, key, secret);
       } catch (error) {
         if (!(error instanceof IdTaken)) throw error;

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
-import { actorOf } from '../actor.js';
+import { revokeKey } from '../../actions/key-revoke.js';
+import { runAction } from '../action-context.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { requireSession } from './guard.js';
 import { sendPage } from './page.js';
@@ -26,8 +27,7 @@ export function revokeRoutes(services: DashboardServices): Route[] {
       access: 'session',
       answer: async (ctx, visitor) => {
         const { id, account_id } = await keyOf(ctx, visitor, store);
-        const by = actorOf(ctx, visitor);
-        if (!(await store.revokeKey(id, account_id, by))) throw noKey();
+        await runAction(revokeKey, { key_id: id, account_id }, ctx, visitor, services);
         seeOther(ctx, '/settings/keys?done=revoked');
       },
     },

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { isActive } from '../views/keys.js';
+import { isActive } from '../../actions/key-list.js';
 import { Ago, Ending, Money } from './parts.js';
 import { pluralize, formatAmount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
-import { isActive, shownKeys } from '../views/keys.js';
-import { usageRange } from '../views/usage.js';
+import { isActive, shownKeys } from '../../actions/key-list.js';
+import { usageRange } from '../../actions/usage-groups.js';
 import { CreditHint } from './credit-hint.js';
 import { requireSession } from './guard.js';
 import { Icon } from './icons.js';

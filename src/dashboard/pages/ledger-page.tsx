@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Key } from '../../store/keys/keys.js';
 import type { LedgerEntry } from '../../store/ledger/ledger-columns.js';
 import type { DashboardContext, DashboardServices } from '../types.js';
-import { isNumber, pageOf, readCursor } from '../views/cursor.js';
+import { isNumber, pageOf, readCursor } from '../../actions/cursor.js';
 import { LedgerTable } from './ledger-table.js';
 import { Card, Empty } from './parts.js';
 

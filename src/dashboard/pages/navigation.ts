@@ -46,7 +46,6 @@ const OPERATOR: NavigationGroup = {
     { path: '/operator/providers', name: 'Providers', icon: 'providers' },
     { path: '/operator/tokens', name: 'Management tokens', icon: 'keys' },
     { path: '/operator/audit', name: 'Audit log', icon: 'audit' },
-    { path: '/operator/configuration', name: 'Configuration', icon: 'configuration' },
   ],
 };
 

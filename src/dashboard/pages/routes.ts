@@ -12,7 +12,6 @@ import { accountActionRoutes } from './operator/account-actions.js';
 import { accountRoutes } from './operator/account.js';
 import { accountsRoutes } from './operator/accounts.js';
 import { auditPageRoute } from './operator/audit.js';
-import { configurationRoute } from './operator/configuration.js';
 import { liveRoute } from './operator/overview.js';
 import { providersRoute } from './operator/providers.js';
 import { refundRoutes } from './operator/refund.js';
@@ -56,6 +55,5 @@ export function pageRoutes(services: DashboardServices): Route[] {
     auditPageRoute(services),
     tasksRoute(services),
     providersRoute(services),
-    configurationRoute(services),
   ];
 }

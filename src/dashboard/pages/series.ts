@@ -1,5 +1,5 @@
 import type { LatencyRow, RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
-import type { Span } from '../views/moments.js';
+import type { Span } from '../../actions/moments.js';
 import { formatDay, formatAmount, formatCount, formatMs } from './formatting.js';
 
 /** The number of names with a colour of their own; the others share the last one. */

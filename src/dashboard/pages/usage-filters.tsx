@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import type { GatewayError } from '../../core/errors.js';
 import type { Key } from '../../store/keys/keys.js';
-import { dayBefore } from '../views/moments.js';
-import type { UsageRange } from '../views/usage.js';
+import { dayBefore } from '../../actions/moments.js';
+import type { UsageRange } from '../../actions/usage-groups.js';
 import { Choice, Field, filterOptions, keyOptions, namedOptions } from './fields.js';
 import { usagePath, type UsageQuery } from './usage-query.js';
 

@@ -1,4 +1,4 @@
-import { GROUPINGS, type Grouping } from '../views/usage.js';
+import { GROUPINGS, type Grouping } from '../../actions/usage-groups.js';
 import { MEASURES, type Measure } from './series.js';
 
 export interface UsageQuery {

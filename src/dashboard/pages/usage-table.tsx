@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
 import { groupTotals as groupedBy, sumTotals } from '../views/traffic.js';
-import type { Grouping } from '../views/usage.js';
+import type { Grouping } from '../../actions/usage-groups.js';
 import { Money } from './parts.js';
 import { PERIOD_MS, startInFull, type Series } from './series.js';
 import { formatCount } from './formatting.js';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { DashboardContext, DashboardServices, Route } from '../types.js';
 import type { LatencyRow, TotalsRow } from '../../store/requests/request-types.js';
 import type { GatewayError } from '../../core/errors.js';
-import { usageRange, wrongDays, type Grouping } from '../views/usage.js';
+import { usageRange, wrongDays, type Grouping } from '../../actions/usage-groups.js';
 import { paceOf, usageReport, type UsageReport } from '../views/usage-report.js';
 import { BarChart, Legend } from './charts.js';
 import { requireSession } from './guard.js';

@@ -6,8 +6,8 @@ import type {
 } from '../../store/requests/request-types.js';
 import type { OpenHolds } from '../../store/verify/open-holds.js';
 import type { DashboardServices } from '../types.js';
-import { DAY_MS } from './days.js';
-import type { Span } from './moments.js';
+import { DAY_MS } from '../../actions/days.js';
+import type { Span } from '../../actions/moments.js';
 import { groupTotals, ownFailures, sumTotals } from './traffic.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
 import type { RequestFilter } from '../../store/requests/request-types.js';
-import { readMoment } from './moments.js';
+import { filterOf } from '../../actions/request-list.js';
 
 const NAMES = ['from', 'to', 'model', 'key', 'account', 'provider', 'status'] as const;
 const CHARACTERS = 256;
@@ -18,18 +18,6 @@ export function readRequestQuery(query: Query): RequestQuery {
       ([, value]) => typeof value === 'string' && value !== '' && value.length <= CHARACTERS,
     ),
   ) as RequestQuery;
-}
-
-/** The filter as the store reads it. Throws `GatewayError` (400) for a wrong time or status. */
-export function filterOf({ from, to, model, key, account, provider, status }: RequestQuery) {
-  const filter: RequestFilter = { ...statusOf(status) };
-  if (from !== undefined) filter.from_ms = readMoment('from', from);
-  if (to !== undefined) filter.to_ms = readMoment('to', to);
-  if (model !== undefined) filter.model = model;
-  if (key !== undefined) filter.key_id = key;
-  if (account !== undefined) filter.account_id = account;
-  if (provider !== undefined) filter.provider = provider;
-  return filter;
 }
 
 /** The error message of each parameter of a filter that is invalid. */
@@ -63,14 +51,6 @@ function faultOf(query: RequestQuery): string | undefined {
     if (error instanceof GatewayError) return error.message;
     throw error;
   }
-}
-
-function statusOf(text: string | undefined): Pick<RequestFilter, 'failed' | 'status'> {
-  if (text === undefined) return {};
-  if (text === 'failed') return { failed: true };
-  if (/^[1-5](?:xx|\d\d)?$/u.test(text)) return { status: Number.parseInt(text, 10) };
-  const message = 'status must be failed, a status such as 502, or a class such as 5xx.';
-  throw new GatewayError('invalid_request', message, { param: 'status' });
 }
 
 /** The address of a filter with some values changed; undefined takes one away. */

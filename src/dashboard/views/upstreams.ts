@@ -1,6 +1,6 @@
 import type { LatencyRow, RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
 import type { DashboardServices } from '../types.js';
-import type { Span } from './moments.js';
+import type { Span } from '../../actions/moments.js';
 import { groupTotals, NO_CALLS, ownFailures } from './traffic.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
 import type { Account } from '../../store/accounts/accounts.js';
 import type { LatencyRow, RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
 import type { DashboardServices } from '../types.js';
-import { DAY_MS, dayName } from './days.js';
-import type { Span } from './moments.js';
+import { DAY_MS, dayName } from '../../actions/days.js';
+import type { Span } from '../../actions/moments.js';
 import { daysLeft, sumTotals } from './traffic.js';
-import { usageRange, type Grouping, type UsageRange } from './usage.js';
+import { usageRange, type Grouping, type UsageRange } from '../../actions/usage-groups.js';
 
 const HOUR_MS = 3_600_000;
 /** Ranges shorter than this are shown by the hour. */

@@ -195,6 +195,7 @@ export async function revokeKey(
   account_id?: string,
   by?: Actor,
 ): Promise<boolean> {
+  if (!isPossible(key_id)) return false;
   const which = account_id === undefined ? { id: key_id } : { id: key_id, account_id };
   return database.write(async (trx) => {
     const revoked = await trx('keys')

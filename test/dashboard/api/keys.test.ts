@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { KeyShape } from '../../../src/dashboard/views/shapes.js';
+import type { KeyShape } from '../../../src/actions/shapes.js';
 import { chat } from '../../helpers/ask.js';
 import { onEachApiGateway, type Client } from './helpers/api-gateway.js';
 

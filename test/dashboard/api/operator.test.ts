@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { ProvidersShape } from '../../../src/dashboard/views/providers.js';
-import type { AccountShape, EntryShape, TaskShape } from '../../../src/dashboard/views/shapes.js';
+import type { ProvidersShape } from '../../../src/actions/provider-list.js';
+import type { AccountShape, EntryShape, TaskShape } from '../../../src/actions/shapes.js';
 import { ProviderHealth } from '../../../src/telemetry/provider-health.js';
 import { chat } from '../../helpers/ask.js';
 import { dollars } from '../../store/helpers/ground.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseDollars } from '../../../src/lib/money.js';
-import type { EntryShape, OwnAccountShape } from '../../../src/dashboard/views/shapes.js';
-import type { UsageShape } from '../../../src/dashboard/views/usage-shapes.js';
+import type { EntryShape, OwnAccountShape } from '../../../src/actions/shapes.js';
+import type { UsageShape } from '../../../src/actions/usage-shapes.js';
 import { chat } from '../../helpers/ask.js';
 import { chargeOf, dollars } from '../../store/helpers/ground.js';
 import { onEachApiGateway, type Client } from './helpers/api-gateway.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Scope } from '../../../src/core/scopes.js';
-import type { RequestShape } from '../../../src/dashboard/views/request-shapes.js';
+import type { RequestShape } from '../../../src/actions/request-shapes.js';
 import { recordAt } from '../../store/requests/helpers.js';
 import { chargeOf, dollars } from '../../store/helpers/ground.js';
 import { expectAnswer } from './helpers/answers.js';

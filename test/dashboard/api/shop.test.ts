@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { AuditShape } from '../../../src/dashboard/views/audit.js';
-import type { AccountShape, EntryShape, KeyShape } from '../../../src/dashboard/views/shapes.js';
+import type { ChangeShape } from '../../../src/actions/audit-list.js';
+import type { AccountShape, EntryShape, KeyShape } from '../../../src/actions/shapes.js';
 import { chat } from '../../helpers/ask.js';
 import { expectAnswer } from './helpers/answers.js';
 import { onEachApiGateway } from './helpers/api-gateway.js';
@@ -133,10 +133,10 @@ onEachApiGateway('a shop that sells credit by a management token', {}, (here) =>
     await get('Account', 'POST', `/accounts/${id}/suspend`);
     const link = await get<{ url: string }>('SignInLink', 'POST', `/accounts/${id}/sign-in-link`);
     expect(link.url).to.match(/^https:\/\/ai\.example\.org\/sign-in\/link\?token=[\w-]{43}$/u);
-    const seen: AuditShape[] = [];
+    const seen: ChangeShape[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
-      const page: { data: AuditShape[]; next_cursor: string | null } = await get(
+      const page: { data: ChangeShape[]; next_cursor: string | null } = await get(
         'AuditPage',
         'GET',
         `/audit?limit=1&account=${id}&cursor=${cursor}`,

@@ -13,7 +13,6 @@ const PATHS = [
   '/playground',
   '/settings/keys',
   '/operator/accounts/ACCOUNT',
-  '/operator/configuration',
 ];
 
 /** Notes where each element of the page stands. */

@@ -5,7 +5,7 @@ import { chat } from '../../helpers/ask.js';
 import { until } from '../../helpers/until.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
-const NAMES = ['requests', 'accounts', 'tokens', 'audit', 'tasks', 'providers', 'configuration'];
+const NAMES = ['requests', 'accounts', 'tokens', 'audit', 'tasks', 'providers'];
 const PATHS = ['/operator', ...NAMES.map((one) => `/operator/${one}`)];
 
 describeInBrowser('the pages of operators', (browser) => {

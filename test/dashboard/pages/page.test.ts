@@ -51,7 +51,6 @@ const PATHS = [
   '/operator/accounts/ACCOUNT/keys/KEY/revoke',
   '/operator/tasks',
   '/operator/providers',
-  '/operator/configuration',
   '/operator/accounts/nobody',
   '/requests/nobody',
   '/here-is-nobody',
@@ -167,7 +166,7 @@ describeInBrowser('every page', (browser) => {
     const look = { session, width: 390, javaScriptEnabled: false };
     const { page } = await visit(browser(), dashboard.url, look);
     await page.goto('/models');
-    const link = page.getByRole('link', { name: 'Configuration' });
+    const link = page.getByRole('link', { name: 'Audit log' });
     expect(await link.isVisible()).to.equal(false);
     await page.getByRole('button', { name: 'Menu' }).click();
     await link.waitFor();
@@ -176,7 +175,7 @@ describeInBrowser('every page', (browser) => {
     await link.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Menu' }).click();
     await link.click();
-    expect(await page.textContent('h1')).to.equal('Configuration');
+    expect(await page.textContent('h1')).to.equal('Audit log');
   });
 
   it('leads a stranger to the sign-in page, and knows the way back', async () => {

@@ -17,7 +17,7 @@ describe('the pages without a browser', () => {
 
   it('are never stored by a browser', async () => {
     const session = await dashboard.signIn(dashboard.account.id, true);
-    for (const path of ['/', '/settings/keys', '/operator/configuration']) {
+    for (const path of ['/', '/settings/keys', '/operator/audit']) {
       expect((await get(path, session)).headers.get('cache-control'), path).to.equal('no-store');
     }
   });

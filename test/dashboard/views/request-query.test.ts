@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { GatewayError } from '../../../src/core/errors.js';
+import { filterOf } from '../../../src/actions/request-list.js';
 import {
-  filterOf,
   readableOf,
   readRequestQuery,
   requestsPath,

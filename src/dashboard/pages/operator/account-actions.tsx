@@ -1,14 +1,16 @@
 import type { JSX } from 'preact';
 import { GatewayError } from '../../../core/errors.js';
-import { isActive } from '../../views/keys.js';
-import { accountOf } from '../../views/accounts.js';
+import { isActive } from '../../../actions/key-list.js';
+import { accountOfId } from '../../../actions/action.js';
+import { resumeAccount, suspendAccount } from '../../../actions/account-suspension.js';
+import { revokeKey } from '../../../actions/key-revoke.js';
+import { createSignInLink } from '../../../actions/sign-in-link-create.js';
 import { requestsPath } from '../../views/request-query.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import type { Account } from '../../../store/accounts/accounts.js';
 import { seeOther } from '../../redirect.js';
 import { readForm } from '../form.js';
-import { actorOf } from '../../actor.js';
-import { makeSignInLink } from '../../sign-in/sign-in-link.js';
+import { runAction } from '../../action-context.js';
 import { askToRevoke } from '../key-revoke.js';
 import { sendPage } from '../page.js';
 import { Ago, Card, Code, Notice } from '../parts.js';
@@ -41,8 +43,8 @@ export function AccountActions({ id }: { id: string }): JSX.Element {
 export function accountActionRoutes(services: DashboardServices): Route[] {
   const { store, now } = services;
   return [
-    suspensionRoute('suspend', 'suspended', services),
-    suspensionRoute('resume', 'resumed', services),
+    suspensionRoute(suspendAccount, 'suspend', 'suspended', services),
+    suspensionRoute(resumeAccount, 'resume', 'resumed', services),
     {
       method: 'POST',
       path: `${PATH}/sign-in-link`,
@@ -67,8 +69,8 @@ export function accountActionRoutes(services: DashboardServices): Route[] {
       access: 'operator',
       answer: async (ctx, visitor) => {
         const { account, key } = await keyOf(ctx, store, now());
-        const by = actorOf(ctx, visitor);
-        if (!(await store.revokeKey(key.id, account.id, by))) throw noKey();
+        const input = { key_id: key.id, account_id: account.id };
+        await runAction(revokeKey, input, ctx, visitor, services);
         seeOther(ctx, `${accountPath(account.id)}?tab=keys&done=revoked`);
       },
     },
@@ -80,7 +82,7 @@ async function keyOf(
   store: DashboardServices['store'],
   now_ms: number,
 ): Promise<{ account: Account; key: Key }> {
-  const account = await accountOf(store, ctx.params['id'] ?? '');
+  const account = await accountOfId(store, ctx.params['id'] ?? '');
   const keys = await store.keys(account.id);
   const key = keys.find(({ id }) => id === ctx.params['keyID']);
   if (!key || !isActive(key, now_ms)) throw noKey();
@@ -97,9 +99,9 @@ async function makeLink(
   services: DashboardServices,
 ): Promise<void> {
   await readForm(ctx);
-  const { id, name } = await accountOf(services.store, ctx.params['id'] ?? '');
-  const terms = { operator: false, by: actorOf(ctx, visitor) };
-  const { url } = await makeSignInLink(services, id, terms);
+  const input = { account_id: ctx.params['id'] ?? '' };
+  const { account, url } = await runAction(createSignInLink, input, ctx, visitor, services);
+  const { id, name } = account;
   const path = accountPath(id);
   const page = {
     title: 'A sign-in link',
@@ -130,18 +132,19 @@ async function makeLink(
 }
 
 function suspensionRoute(
-  act: 'suspend' | 'resume',
+  action: typeof suspendAccount,
+  verb: string,
   done: string,
-  { store }: DashboardServices,
+  services: DashboardServices,
 ): Route {
   return {
     method: 'POST',
-    path: `${PATH}/${act}`,
+    path: `${PATH}/${verb}`,
     access: 'operator',
     async answer(ctx, visitor) {
-      const { id } = await accountOf(store, ctx.params['id'] ?? '');
-      await store[act](id, actorOf(ctx, visitor));
-      seeOther(ctx, `${accountPath(id)}?done=${done}`);
+      const input = { account_id: ctx.params['id'] ?? '' };
+      const { account } = await runAction(action, input, ctx, visitor, services);
+      seeOther(ctx, `${accountPath(account.id)}?done=${done}`);
     },
   };
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { JSX } from 'preact';
 import type { AccountCredit } from '../../../schema-types/account-credit.js';
-import { actorOf } from '../../actor.js';
+import { creditAccount } from '../../../actions/account-credit.js';
+import { accountOfId } from '../../../actions/action.js';
+import { runAction } from '../../action-context.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
-import { accountOf, creditAccount } from '../../views/accounts.js';
-import { shownKeys } from '../../views/keys.js';
-import { usageRange } from '../../views/usage.js';
+import { shownKeys } from '../../../actions/key-list.js';
+import { usageRange } from '../../../actions/usage-groups.js';
 import { KeyTable } from '../key-table.js';
 import { AccountActions, accountPath, ActionNotice, SuspensionCard } from './account-actions.js';
 import { formRoutes } from './form-routes.js';
@@ -33,7 +34,7 @@ export function accountRoutes(services: DashboardServices): Route[] {
       const id = ctx.params['id'] ?? '';
       const reference = textOf(form, 'reference');
       const credit = readFields({ amount: amountOf(form, 'amount'), reference });
-      await creditAccount(services, id, credit, actorOf(ctx, visitor));
+      await runAction(creditAccount, { account_id: id, ...credit }, ctx, visitor, services);
       seeOther(ctx, `${accountPath(id)}?done=credited`);
     },
   });
@@ -45,7 +46,7 @@ async function show(
   services: DashboardServices,
   state: FormState,
 ): Promise<void> {
-  const account = await accountOf(services.store, ctx.params['id'] ?? '');
+  const account = await accountOfId(services.store, ctx.params['id'] ?? '');
   const tab = TABS.find(({ id }) => id === ctx.query['tab'])?.id ?? 'overview';
   const page = {
     title: account.name,

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import type { AccountCreation } from '../../../schema-types/account-creation.js';
-import { actorOf } from '../../actor.js';
+import { createAccount } from '../../../actions/account-create.js';
+import { runAction } from '../../action-context.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
-import { makeAccount } from '../../views/accounts.js';
-import { isName, pageOf, readCursor } from '../../views/cursor.js';
+import { isName, pageOf, readCursor } from '../../../actions/cursor.js';
 import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
 import {
@@ -18,7 +18,7 @@ import {
 import { Ago, Badge, Card, Empty, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import type { Account } from '../../../store/accounts/accounts.js';
-import { NAME_CHARACTERS } from '../../views/checks.js';
+import { NAME_CHARACTERS } from '../../../actions/action.js';
 
 const PATH = '/operator/accounts';
 const PAGE = 50;
@@ -65,7 +65,7 @@ async function create(
     act: async (form) => {
       const name = textOf(form, 'name');
       const creation = readFields({ name, credit: amountOf(form, 'credit') });
-      const { id } = await makeAccount(services, creation, actorOf(ctx, visitor));
+      const { id } = await runAction(createAccount, creation, ctx, visitor, services);
       seeOther(ctx, `${PATH}/${encodeURIComponent(id)}?done=created`);
     },
     showAgain: (state) => show(ctx, visitor, services, state),

@@ -1,17 +1,19 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { AuditEntry } from '../../../store/audit/audit-log.js';
-import type { DashboardContext, DashboardServices, Route } from '../../types.js';
-import { auditPage } from '../../views/audit.js';
-import { isName } from '../../views/cursor.js';
+import { actionCaller, actionServices } from '../../action-context.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
+import { listChanges } from '../../../actions/audit-list.js';
+import { isName, isNumber, pageOf, readCursor } from '../../../actions/cursor.js';
 import { Field } from '../fields.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, Empty } from '../parts.js';
 import { accountPath } from './account-actions.js';
 import { AuditValues } from './audit-values.js';
 import { TOKENS } from './tokens.js';
-import { NAME_CHARACTERS } from '../../views/checks.js';
+import { NAME_CHARACTERS } from '../../../actions/action.js';
 
 const PATH = '/operator/audit';
+const PAGE = 50;
 
 /** The page with every change to accounts, keys, money and tokens, newest first. */
 export function auditPageRoute(services: DashboardServices): Route {
@@ -23,21 +25,26 @@ export function auditPageRoute(services: DashboardServices): Route {
       sendPage(ctx, visitor, {
         title: 'Audit log',
         about: 'Changes to accounts, keys, credit and tokens. Entries are kept for ever.',
-        body: await body(ctx, services),
+        body: await body(ctx, visitor, services),
       });
     },
   };
 }
 
-async function body(ctx: DashboardContext, services: DashboardServices): Promise<JSX.Element> {
+async function body(
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  services: DashboardServices,
+): Promise<JSX.Element> {
   const { cursor, account: typed } = ctx.query;
   const wanted = typeof typed === 'string' && isName(typed) ? typed.slice(0, NAME_CHARACTERS) : '';
   const known = wanted === '' ? undefined : await services.store.account(wanted);
   const account = wanted === '' ? {} : { account: known?.id ?? wanted };
-  const { rows, next_cursor } = await auditPage(services, {
-    ...account,
-    ...(typeof cursor === 'string' && cursor !== '' && { cursor }),
-  });
+  const isLater = typeof cursor === 'string' && cursor !== '';
+  const place = { limit: PAGE + 1, ...(isLater && { after: readCursor(cursor, isNumber) }) };
+  const caller = actionCaller(ctx, visitor);
+  const entries = await listChanges.rows(actionServices(services), account, place, caller);
+  const { rows, next_cursor } = pageOf(entries, PAGE, ({ id }) => id);
   const ids = [...new Set(rows.flatMap(({ account_id }) => account_id ?? []))];
   const accounts = await Promise.all(ids.map((id) => services.store.account(id)));
   const names = new Map(accounts.flatMap((one) => (one ? [[one.id, one.name] as const] : [])));

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { DashboardServices, Route } from '../../types.js';
 import { liveReport, RANGES, type Live, type Range, type Upstream } from '../../views/live.js';
-import { momentName } from '../../views/moments.js';
+import { momentName } from '../../../actions/moments.js';
 import { requestsPath, type RequestQuery } from '../../views/request-query.js';
 import { groupTotals as groupedBy } from '../../views/traffic.js';
 import { BarChart, Legend } from '../charts.js';

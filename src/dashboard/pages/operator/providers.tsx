@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
+import { runAction } from '../../action-context.js';
 import type { DashboardServices, Route } from '../../types.js';
-import { providersHealth, type ProviderShape } from '../../views/providers.js';
+import { listProviders, type ProviderShape } from '../../../actions/provider-list.js';
 import { upstreamHistories } from '../../views/upstreams.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, Empty } from '../parts.js';
@@ -22,7 +23,7 @@ export function providersRoute(services: DashboardServices): Route {
     access: 'operator',
     answer: async (ctx, visitor) => {
       const [{ window_s, processes, data }, upstreams] = await Promise.all([
-        providersHealth(services),
+        runAction(listProviders, {}, ctx, visitor, services),
         upstreamHistories(services),
       ]);
       const minutes = pluralize(window_s / MINUTE_S, 'minute');

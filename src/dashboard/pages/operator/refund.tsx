@@ -2,11 +2,11 @@ import type { JSX } from 'preact';
 import { formatDollars } from '../../../lib/money.js';
 import type { AccountRefund } from '../../../schema-types/account-refund.js';
 import type { LedgerEntry } from '../../../store/ledger/ledger-columns.js';
-import { actorOf } from '../../actor.js';
+import { accountOfId } from '../../../actions/action.js';
+import { refundableCharge, refundCharge } from '../../../actions/charge-refund.js';
+import { runAction } from '../../action-context.js';
 import { seeOther } from '../../redirect.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
-import { accountOf } from '../../views/accounts.js';
-import { refundableOf, refundCharge } from '../../views/refunds.js';
 import { Field } from '../fields.js';
 import { amountOf, fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
 import { sendPage } from '../page.js';
@@ -44,7 +44,7 @@ export function refundRoutes(services: DashboardServices): Route[] {
         amount: amountOf(form, 'amount'),
         reference: textOf(form, 'reference'),
       });
-      await refundCharge(services, id, refund, actorOf(ctx, visitor));
+      await runAction(refundCharge, { account_id: id, ...refund }, ctx, visitor, services);
       seeOther(ctx, `${accountPath(id)}?done=refunded`);
     },
   });
@@ -57,8 +57,8 @@ async function show(
   state: FormState,
 ): Promise<void> {
   const { id: wanted = '', requestID = '' } = ctx.params;
-  const { id, name } = await accountOf(services.store, wanted);
-  const { charge, left_nano } = await refundableOf(services, id, requestID);
+  const { id, name } = await accountOfId(services.store, wanted);
+  const { charge, left_nano } = await refundableCharge(services.store, id, requestID);
   const now_ms = services.now();
   const page = {
     title: 'Refund a charge',

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Task, TaskStatus } from '../../../store/tasks/task-types.js';
 import type { DashboardContext, DashboardServices, Route } from '../../types.js';
-import { pageOf, readMomentCursor } from '../../views/cursor.js';
+import { isMoment, pageOf, readCursor } from '../../../actions/cursor.js';
 import { sendPage } from '../page.js';
 import { requestPath } from '../requests/scope.js';
 import { Ago, Badge, Card, Empty, Money, type StatusColour } from '../parts.js';
@@ -43,10 +43,11 @@ async function tasksBody(
   { store, now }: DashboardServices,
 ): Promise<JSX.Element> {
   const { cursor } = ctx.query;
+  const after = typeof cursor === 'string' ? readCursor(cursor, isMoment) : undefined;
   const tasks = await store.tasks.list({
     limit: PAGE + 1,
     ...(status && { status }),
-    ...(typeof cursor === 'string' && { before: readMomentCursor(cursor) }),
+    ...(after && { before: { created_ms: after[0], id: after[1] } }),
   });
   const { rows, next_cursor } = pageOf(tasks, PAGE, ({ created_ms, id }) => [created_ms, id]);
   const ids = [...new Set(rows.map(({ account_id }) => account_id))];

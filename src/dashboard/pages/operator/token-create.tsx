@@ -2,11 +2,11 @@ import type { JSX } from 'preact';
 import { SCOPE_NAMES, SCOPES } from '../../../core/scopes.js';
 import type { TokenCreation } from '../../../schema-types/token-creation.js';
 import type { ManagementToken } from '../../../store/tokens/management-tokens.js';
-import { actorOf } from '../../actor.js';
+import { createToken } from '../../../actions/token-create.js';
+import { runAction } from '../../action-context.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { IdTaken } from '../../../store/store-error.js';
 import { formId } from '../../views/form-id.js';
-import { makeToken } from '../../views/tokens.js';
 import { requireSession } from '../guard.js';
 import { fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
 import { NameAndExpiry } from '../key-form.js';
@@ -36,14 +36,14 @@ export function createTokenRoutes(services: DashboardServices): Route[] {
         scopes: form.getAll('scopes'),
         expires_in_s: expires_in_s === '' ? '' : Number(expires_in_s),
       });
-      const by = actorOf(ctx, visitor);
       const id = formId(
         'mgt_',
         requireSession(visitor).session.account_id,
         textOf(form, 'form_token'),
       );
       try {
-        const { token, secret } = await makeToken(services, creation, by, id);
+        const input = { ...creation, ...(id !== undefined && { id }) };
+        const { token, secret } = await runAction(createToken, input, ctx, visitor, services);
         showSecret(ctx, visitor, services.configuration.public_url, token, secret);
       } catch (error) {
         if (!(error instanceof IdTaken)) throw error;

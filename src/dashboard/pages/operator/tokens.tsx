@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import { GatewayError } from '../../../core/errors.js';
 import type { ManagementToken } from '../../../store/tokens/management-tokens.js';
-import { actorOf } from '../../actor.js';
+import { revokeToken } from '../../../actions/token-revoke.js';
+import { runAction } from '../../action-context.js';
 import { seeOther } from '../../redirect.js';
 import type { DashboardContext, DashboardServices, Route } from '../../types.js';
-import { isActive } from '../../views/keys.js';
+import { isActive } from '../../../actions/key-list.js';
 import { Icon } from '../icons.js';
 import { askToRevoke } from '../key-revoke.js';
 import { sendPage } from '../page.js';
@@ -48,7 +49,7 @@ export function tokensRoutes(services: DashboardServices): Route[] {
       access: 'operator',
       answer: async (ctx, visitor) => {
         const { id } = await tokenOf(ctx, services);
-        if (!(await store.tokens.revoke(id, actorOf(ctx, visitor)))) throw noToken();
+        await runAction(revokeToken, { token_id: id }, ctx, visitor, services);
         seeOther(ctx, `${TOKENS}?done=revoked`);
       },
     },

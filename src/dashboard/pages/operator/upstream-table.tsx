@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { momentName, type Span } from '../../views/moments.js';
+import { momentName, type Span } from '../../../actions/moments.js';
 import { requestsPath } from '../../views/request-query.js';
 import type { UpstreamHistory } from '../../views/upstreams.js';
 import { Sparkline } from '../charts.js';

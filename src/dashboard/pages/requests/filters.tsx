@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Key } from '../../../store/keys/keys.js';
 import type { DashboardServices } from '../../types.js';
-import { dayBefore, momentName, readMoment } from '../../views/moments.js';
+import { dayBefore, momentName, readMoment } from '../../../actions/moments.js';
 import { requestsPath, type RequestQuery, type WrongFilter } from '../../views/request-query.js';
 import { Choice, Field, filterOptions, keyOptions, namedOptions } from '../fields.js';
 import type { Scope } from './scope.js';

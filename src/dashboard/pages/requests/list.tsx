@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { isName, pageOf, readCursor } from '../../views/cursor.js';
+import { isName, pageOf, readCursor } from '../../../actions/cursor.js';
 import { readableOf, readRequestQuery, requestsPath } from '../../views/request-query.js';
 import type { RequestQuery, WrongFilter } from '../../views/request-query.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';

@@ -1,0 +1,60 @@
+import { createAccount } from './account-create.js';
+import { creditAccount } from './account-credit.js';
+import { listAccounts } from './account-list.js';
+import { showAccount, showOwnAccount } from './account-show.js';
+import { resumeAccount, suspendAccount } from './account-suspension.js';
+import type { Action } from './action.js';
+import { listChanges } from './audit-list.js';
+import { refundCharge } from './charge-refund.js';
+import { showConfiguration } from './configuration-show.js';
+import { createKey } from './key-create.js';
+import { listKeys } from './key-list.js';
+import { revokeKey } from './key-revoke.js';
+import { listLedger } from './ledger-list.js';
+import { listProviders } from './provider-list.js';
+import { listRequests, showRequest } from './request-list.js';
+import { createSignInLink } from './sign-in-link-create.js';
+import { listTasks, showTask } from './task-list.js';
+import { createToken } from './token-create.js';
+import { listTokens } from './token-list.js';
+import { revokeToken } from './token-revoke.js';
+import { showUsage } from './usage-show.js';
+
+/** The texts of the commands that group others, by the first word of their names. */
+export const GROUPS: Readonly<Record<string, { about: string; example: string }>> = {
+  account: { about: 'make, list, suspend and resume accounts', example: 'tollgate account list' },
+  key: { about: 'make, list and revoke API keys', example: 'tollgate key list alice' },
+  task: { about: 'look at video tasks', example: 'tollgate task list' },
+  token: {
+    about: 'make, list and revoke tokens for programs that manage accounts',
+    example: 'tollgate token list',
+  },
+};
+
+/** All actions, in the order of the commands' help. */
+export const ACTIONS: readonly Action[] = [
+  showOwnAccount,
+  showUsage,
+  createAccount,
+  listAccounts,
+  showAccount,
+  suspendAccount,
+  resumeAccount,
+  creditAccount,
+  refundCharge,
+  createKey,
+  listKeys,
+  revokeKey,
+  listLedger,
+  createSignInLink,
+  listRequests,
+  showRequest,
+  listTasks,
+  showTask,
+  createToken,
+  listTokens,
+  revokeToken,
+  listChanges,
+  listProviders,
+  showConfiguration,
+];

@@ -1,0 +1,40 @@
+import { NotThere, oneAction } from './action.js';
+
+export const revokeKey = oneAction({
+  name: 'key revoke',
+  fields: {
+    key_id: { typed: '<key_id>', about: 'the id that "key list" shows', type: 'text' },
+  },
+  async run({ store }, { key_id, account_id }: { key_id: string; account_id?: string }, { actor }) {
+    const revoked = await store.revokeKey(key_id, account_id, actor);
+    const key = revoked ? await store.key(key_id) : undefined;
+    if (key) return key;
+    throw new NotThere(
+      'There is no such active key.',
+      `there is no active key "${key_id}"; "tollgate key list ACCOUNT" shows them`,
+    );
+  },
+  routes: [
+    {
+      method: 'DELETE',
+      path: '/api/keys/:keyID',
+      id: 'revokeKey',
+      summary: 'Revoke a key; once this answers, every process refuses it',
+      status: 204,
+    },
+    {
+      method: 'DELETE',
+      path: '/api/accounts/:accountID/keys/:keyID',
+      scope: 'keys:write',
+      id: 'revokeAccountKey',
+      summary: 'Revoke a key; once this answers, every process refuses it',
+      status: 204,
+    },
+  ],
+  command: {
+    about: 'revoke a key, at once',
+    example: 'tollgate key revoke key_1a2b3c',
+    document: ({ id }) => ({ id, revoked: true }),
+    lines: ({ id, name }) => [`Revoked ${id} (${name}): it is refused from now on.`],
+  },
+});

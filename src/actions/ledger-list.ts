@@ -1,0 +1,105 @@
+import { formatDollars } from '../lib/money.js';
+import { usageOf, type LedgerEntry } from '../store/ledger/ledger-columns.js';
+import type { Store } from '../store/store-types.js';
+import { ACCOUNT_FIELD, listAction, type Page } from './action.js';
+import { isNumber } from './cursor.js';
+import { entryShape, isoTime } from './shapes.js';
+
+const PAGE = 1_000;
+
+export const listLedger = listAction({
+  name: 'ledger',
+  schema: 'ledger-query',
+  fields: { account_id: ACCOUNT_FIELD },
+  rows(
+    { store },
+    { account_id, reference }: { account_id: string; reference?: string },
+    { limit, after },
+  ) {
+    const before = isNumber(after) ? after : Number.MAX_SAFE_INTEGER;
+    return store.ledger(account_id, {
+      before,
+      limit,
+      ...(reference !== undefined && { reference }),
+    });
+  },
+  place: { of: ({ id }) => id, is: isNumber },
+  routes: [
+    {
+      method: 'GET',
+      path: '/api/ledger',
+      id: 'getLedger',
+      summary: 'List credits, charges and refunds, newest first, page by page',
+      status: 200,
+      answer: 'Ledger',
+    },
+    {
+      method: 'GET',
+      path: '/api/accounts/:accountID/ledger',
+      scope: 'ledger:read',
+      id: 'getAccountLedger',
+      summary: 'List credits, charges and refunds of an account, newest first, page by page',
+      status: 200,
+      answer: 'Ledger',
+    },
+  ],
+  shape: entryShape,
+  command: {
+    about: 'show what an account was credited and charged',
+    example: 'tollgate ledger alice --since 3d',
+    find: ({ store }, { account_id }, page) => newestEntries(store, account_id, page),
+    document: entryDocument,
+    columns: async (entry, names) =>
+      entryColumns(entry, entry.key_id && (await names.key(entry.key_id))),
+    none: ({ account }) => `${account?.name} has no entry yet.`,
+  },
+});
+
+/** The newest entries of an account, oldest first. They are read in pages from the newest on. */
+async function newestEntries(
+  store: Store,
+  account_id: string,
+  { limit, since_ms = -Infinity }: Page,
+): Promise<LedgerEntry[]> {
+  const found: LedgerEntry[] = [];
+  for (let before = Number.MAX_SAFE_INTEGER; found.length < limit;) {
+    const page = await store.ledger(account_id, { before, limit: PAGE });
+    const wanted = page.filter(({ created_ms }) => created_ms >= since_ms);
+    found.push(...wanted);
+    if (page.length < PAGE || wanted.length < page.length) break;
+    before = page.at(-1)?.id ?? 0;
+  }
+  return found.slice(0, limit).reverse();
+}
+
+/** All that is known of an entry, for programs of the operator. */
+function entryDocument(entry: LedgerEntry) {
+  return {
+    id: entry.id,
+    time: isoTime(entry.created_ms),
+    kind: entry.kind,
+    amount: formatDollars(entry.amount_nano),
+    model: entry.model,
+    provider: entry.provider,
+    usage: usageOf(entry),
+    estimated: entry.estimated,
+    uncollected: formatDollars(entry.uncollected_nano),
+    key: entry.key_id,
+    reference: entry.reference,
+    refund_of: entry.refund_of,
+  };
+}
+
+/** An entry as a row of a table, which needs no columns for what most entries do not have. */
+function entryColumns(entry: LedgerEntry, key_name: string | null) {
+  const { estimated, uncollected, key, reference, refund_of, ...rest } = entryDocument(entry);
+  return {
+    ...rest,
+    estimated: estimated || null,
+    uncollected: entry.uncollected_nano > 0n ? uncollected : null,
+    key_name,
+    key,
+    reference,
+    refund_of,
+  };
+}

@@ -1,0 +1,167 @@
+import { formatDollars, withDollarSign } from '../lib/money.js';
+import type { Task } from '../store/tasks/task-types.js';
+import type { Account } from '../store/accounts/accounts.js';
+import type { Key } from '../store/keys/keys.js';
+import { usageOf, type LedgerEntry } from '../store/ledger/ledger-columns.js';
+
+/** Milliseconds since 1970 as ISO 8601; null stays null. */
+export function isoTime(ms: number): string;
+export function isoTime(ms: number | null): string | null;
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** Dollars in decimals. */
+export interface AccountShape {
+  id: string;
+  name: string;
+  balance: string;
+  held: string;
+  available: string;
+  created: string;
+  /** Since when it is suspended; null for an account that is not. */
+  suspended: string | null;
+}
+
+export function accountShape({
+  id,
+  name,
+  balance_nano,
+  held_nano,
+  created_ms,
+  suspended_ms,
+}: Account): AccountShape {
+  return {
+    id,
+    name,
+    balance: formatDollars(balance_nano),
+    held: formatDollars(held_nano),
+    available: formatDollars(balance_nano - held_nano),
+    created: isoTime(created_ms),
+    suspended: isoTime(suspended_ms),
+  };
+}
+
+export interface OwnAccountShape extends AccountShape {
+  email: string | null;
+  operator: boolean;
+}
+
+export interface KeyShape {
+  id: string;
+  name: string;
+  prefix: string;
+  created: string;
+  last_used: string | null;
+  expires: string | null;
+  revoked: string | null;
+  models: readonly string[] | null;
+  limit: string | null;
+  /** Null for a key without a limit of its own. */
+  spent: string | null;
+}
+
+export function keyShape(key: Key): KeyShape {
+  const { limit_nano } = key;
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    created: isoTime(key.created_ms),
+    last_used: isoTime(key.last_used_ms),
+    expires: isoTime(key.expires_ms),
+    revoked: isoTime(key.revoked_ms),
+    models: key.models,
+    limit: limit_nano === null ? null : formatDollars(limit_nano),
+    spent: limit_nano === null ? null : formatDollars(key.spent_nano),
+  };
+}
+
+export interface EntryShape {
+  id: number;
+  created: string;
+  kind: LedgerEntry['kind'];
+  /** Signed: credits above zero, charges below. */
+  amount: string;
+  reference: string;
+  /** The request whose charge a refund reverses. */
+  refund_of: string | null;
+  model: string | null;
+  key: string | null;
+  usage: object | null;
+  estimated: boolean;
+  /** The part of a charge that could not be collected. */
+  uncollected: string;
+}
+
+/** The provider is left out: it is the operator's business. */
+export function entryShape(entry: LedgerEntry): EntryShape {
+  return {
+    id: entry.id,
+    created: isoTime(entry.created_ms),
+    kind: entry.kind,
+    amount: formatDollars(entry.amount_nano),
+    reference: entry.reference,
+    refund_of: entry.refund_of,
+    model: entry.model,
+    key: entry.key_id,
+    usage: usageOf(entry),
+    estimated: entry.estimated,
+    uncollected: formatDollars(entry.uncollected_nano),
+  };
+}
+
+/** A credit or a refund, and the account after it. */
+export interface Booking {
+  entry: LedgerEntry;
+  account: Account;
+  /** Its reference was booked before, so nothing has changed. */
+  is_repeat: boolean;
+}
+
+/** A booking as the command line prints it for programs. */
+export function bookingDocument({ entry, account }: Booking) {
+  const { id, balance } = accountShape(account);
+  const { reference, amount_nano } = entry;
+  return { account: id, reference, amount: formatDollars(amount_nano), balance };
+}
+
+/** The end of a sentence about a booking. */
+export function balanceClause({ balance_nano }: Account): string {
+  return `the balance is ${withDollarSign(formatDollars(balance_nano))}.`;
+}
+
+export interface TaskShape {
+  id: string;
+  status: Task['status'];
+  account: string;
+  key: string;
+  model: string;
+  provider: string;
+  upstream_model: string;
+  videos: number;
+  held: string;
+  /** Null until the result is fetched. */
+  charge: string | null;
+  error: string | null;
+  created: string;
+  updated: string;
+}
+
+export function taskShape(task: Task): TaskShape {
+  return {
+    id: task.id,
+    status: task.status,
+    account: task.account_id,
+    key: task.key_id,
+    model: task.model,
+    provider: task.provider,
+    upstream_model: task.upstream_model,
+    videos: task.videos,
+    held: formatDollars(task.hold_nano),
+    charge: task.charge_nano === null ? null : formatDollars(task.charge_nano),
+    error: task.error,
+    created: isoTime(task.created_ms),
+    updated: isoTime(task.updated_ms),
+  };
+}

@@ -1,0 +1,64 @@
+import { GatewayError } from '../core/errors.js';
+import type { UsageQuery } from '../schema-types/usage-query.js';
+import type { Key } from '../store/keys/keys.js';
+import { oneAction } from './action.js';
+import {
+  groupUsage,
+  usageRange,
+  type Grouping,
+  type Usage,
+  type UsageRange,
+} from './usage-groups.js';
+import { usageCsv, usageShape } from './usage-shapes.js';
+
+interface AccountUsage {
+  usage: Usage;
+  range: UsageRange;
+  by: Grouping;
+  /** For the names of usage by key. */
+  keys: readonly Key[];
+}
+
+export const showUsage = oneAction({
+  name: 'usage show',
+  schema: 'usage-query',
+  async run(
+    { store, now },
+    { account_id, from, to, by = 'day', model, key }: UsageQuery & { account_id: string },
+    { key_id: own_key_id },
+  ): Promise<AccountUsage> {
+    const key_id = key ?? own_key_id;
+    if (own_key_id !== undefined && key_id !== own_key_id) {
+      throw new GatewayError('forbidden', 'An API key reads its own usage only.');
+    }
+    const range = usageRange({ from, to }, now());
+    const rows = await store.usage(account_id, range);
+    const usage = groupUsage(rows, by, { model, key_id });
+    return { usage, range, by, keys: by === 'key' ? await store.keys(account_id) : [] };
+  },
+  routes: [
+    {
+      method: 'GET',
+      path: '/api/usage',
+      takes_keys: true,
+      id: 'getUsage',
+      summary: 'Get usage and cost, by day, model or key',
+      status: 200,
+      answer: 'Usage',
+    },
+    {
+      method: 'GET',
+      path: '/api/accounts/:accountID/usage',
+      scope: 'usage:read',
+      id: 'getAccountUsage',
+      summary: 'Get the usage and cost of an account, by day, model or key',
+      status: 200,
+      answer: 'Usage',
+    },
+  ],
+  answer: ({ usage, range, by, keys }) => usageShape(usage, range, by, keys),
+  csv({ usage, range, by, keys }, { format }) {
+    if (format !== 'csv') return undefined;
+    return { file: `usage-${range.from}-${range.to}-${by}.csv`, text: usageCsv(usage, by, keys) };
+  },
+});
