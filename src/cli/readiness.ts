@@ -1,4 +1,6 @@
 import { isRecord } from '../lib/objects.js';
+import { systemCodes } from '../upstream/connection-error.js';
+import { sendSmall } from '../upstream/small-request.js';
 import { isWildcard, written, type Address } from './listen.js';
 
 /** The state of a gateway at its address. `reason` and `configuration` are null if all is well. */
@@ -13,7 +15,7 @@ export interface Serving {
   configuration: string | null;
 }
 
-const WAIT_MS = 3_000;
+const LIMITS = { timeout_ms: 3_000, max_bytes: 64 * 1024 };
 
 /** Calls `/readyz`, for a gateway that listens on all addresses at the local one. */
 export async function readinessAt({ host, port }: Address): Promise<Serving> {
@@ -22,8 +24,7 @@ export async function readinessAt({ host, port }: Address): Promise<Serving> {
   const none = { address, answers: false, ready: false, configuration: null };
   if (port === 0) return { ...none, reason: 'any free port: name the one it got by --listen' };
   try {
-    const signal = AbortSignal.timeout(WAIT_MS);
-    const answer = await fetch(`http://${address}/readyz`, { signal, redirect: 'error' });
+    const answer = await sendSmall(`http://${address}/readyz`, { method: 'GET' }, LIMITS);
     const body: unknown = await answer.json();
     if (!isRecord(body) || !['ready', 'not_ready'].includes(String(body['status']))) {
       return { ...none, reason: 'something else answers there' };
@@ -46,8 +47,7 @@ function textOf(value: unknown): string | null {
 
 function faultOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'something else answers there';
-  const { name, cause } = error instanceof Error ? error : { name: '', cause: undefined };
-  if (name === 'TimeoutError') return `nothing answers there within ${WAIT_MS / 1_000} s`;
-  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-  return `nothing answers there${code}`;
+  const [code] = systemCodes(error);
+  if (code === 'ETIMEDOUT') return `nothing answers there within ${LIMITS.timeout_ms / 1_000} s`;
+  return `nothing answers there${code === undefined ? '' : ` (${code})`}`;
 }

@@ -1,38 +1,27 @@
-import { Agent, request } from 'undici';
+import { sendSmall } from './small-request.js';
 
 /** Posts a body to an address that the operator chose. */
 export interface WebhookClient {
-  /**
-   * Rejects if the receiver does not take it: no answer in time, or a status other than 2xx. It
-   * follows no redirect, which would lead to an address that the operator did not choose.
-   */
+  /** Rejects if the receiver does not take it: no answer in time, or a status other than 2xx. */
   post(url: string, body: string, headers: Record<string, string>): Promise<void>;
-  close(): Promise<void>;
+  /** Ends the requests in flight. */
+  close(): void;
 }
 
-const CONNECT_MS = 5_000;
-const ANSWER_MS = 10_000;
+const LIMITS = { timeout_ms: 15_000, max_bytes: 1024 ** 2 };
 
 export function createWebhookClient(): WebhookClient {
-  const agent = new Agent({
-    connections: 1,
-    connect: { timeout: CONNECT_MS },
-    headersTimeout: ANSWER_MS,
-    bodyTimeout: ANSWER_MS,
-  });
+  const closing = new AbortController();
+  const { signal } = closing;
   return {
     post: async (url, body, headers) => {
-      const { statusCode, body: answer } = await request(url, {
-        dispatcher: agent,
-        method: 'POST',
-        body,
-        headers,
-        signal: AbortSignal.timeout(CONNECT_MS + ANSWER_MS),
-      });
-      // The body of the answer is not needed.
-      answer.on('error', () => undefined).destroy();
-      if (statusCode < 200 || statusCode > 299) throw new Error(`The status was ${statusCode}.`);
+      const { ok, status } = await sendSmall(
+        url,
+        { method: 'POST', body, headers, signal },
+        LIMITS,
+      );
+      if (!ok) throw new Error(`The status was ${status}.`);
     },
-    close: () => agent.destroy(),
+    close: () => closing.abort(),
   };
 }

@@ -95,7 +95,7 @@ export class Alerts implements View {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await withTimeout(this.#queue.send(), CLOSE_MS);
-    await this.#client.close();
+    this.#client.close();
   }
 
   async #tick(): Promise<void> {
