@@ -23,6 +23,17 @@ export interface EndpointEntry {
   place: Place;
   /** The path of gateway.yaml: paths in stages are relative to its folder. */
   main: string;
+  /** What the shapes of its stages say of it; absent until its stages are loaded. */
+  traits?: EndpointTraits;
+}
+
+export interface EndpointTraits {
+  /** Each request leaves a record. */
+  records: boolean;
+  /** The format of its clients; undefined for the common one. */
+  format: string | undefined;
+  /** It answers the clients of all formats, each in its own. */
+  all_formats: boolean;
 }
 
 /** A service that people sign in with. */

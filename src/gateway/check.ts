@@ -3,7 +3,7 @@ import { UNUSED_PERMISSION, withoutAllowed } from '../advice/permissions.js';
 import { ConfigError } from '../config/config-error.js';
 import { load, type FinishedFile } from '../config/load.js';
 import type { Configuration } from '../core/configuration.js';
-import { checkPipelines } from '../pipeline/type-check.js';
+import { checkPipelines, withTraits } from '../pipeline/type-check.js';
 import type { Stage } from '../pipeline/stage.js';
 import { stagesFor } from '../pipeline/plugins.js';
 import { MODALITIES } from '../modalities/index.js';
@@ -50,11 +50,12 @@ export async function check(
   );
   const found = [...faults, ...[...pluginFaults, ...pipelineFaults].map(withoutSecrets)];
   const isValid = found.every(({ severity }) => severity === 'warning');
-  if (!finished || !isValid)
+  if (!finished || !configuration || !isValid)
     return { faults: sortFaults(found, file), configuration: undefined, stages };
   const warnings = await advise(finished);
   const left = await withoutAllowed(warnings, sourcesOf(finished), allow, CODES);
-  return { faults: sortFaults(left, file), configuration, stages };
+  const described = { ...configuration, endpoints: withTraits(configuration.endpoints, stages) };
+  return { faults: sortFaults(left, file), configuration: described, stages };
 }
 
 const CODES = [...new Set([...ADVICE.map(({ code }) => code), UNUSED_PERMISSION])];

@@ -240,23 +240,17 @@ export interface Modality {
 /** All modalities, by name. */
 export type Modalities = ReadonlyMap<string, Modality>;
 
-/** Stages that answer with models, as a format lists them. */
-const MODEL_STAGES = ['models', 'model'];
+/** All formats of requests. */
+export function formatsOf(modalities: Modalities): RequestFormat[] {
+  return [...modalities.values()].flatMap(({ formats }) => formats);
+}
 
-/** The request format of an endpoint; undefined if it has none. */
+/** The format of an endpoint's clients; undefined if it is the common one. */
 export function formatOf(
   modalities: Modalities,
-  { stages }: Pick<EndpointEntry, 'stages'>,
+  { traits }: Pick<EndpointEntry, 'traits'>,
 ): RequestFormat | undefined {
-  const optionOf = (stage: string): unknown => stages.find(({ name }) => name === stage)?.option;
-  const all = [...modalities.values()];
-  const formats = all.flatMap((modality) => modality.formats);
-  const named = ['validate', ...MODEL_STAGES].map(optionOf);
-  const found = formats.find(({ name }) => named.includes(name));
-  if (found) return found;
-  const word = optionOf('transform');
-  const operation = all.flatMap(({ operations }) => operations).find(({ name }) => name === word);
-  return formats.find(({ name }) => name === operation?.format);
+  return formatsOf(modalities).find(({ name }) => name === traits?.format);
 }
 
 /** The format whose API a request belongs to that no endpoint takes. */
@@ -265,7 +259,7 @@ export function formatOfPath(
   method: string,
   path: string,
 ): RequestFormat | undefined {
-  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  const formats = formatsOf(modalities);
   return formats.find((format) => format.owns?.(method, path));
 }
 
@@ -274,7 +268,7 @@ export function formatOfPath(
  * format.
  */
 export function textReader(modalities: Modalities): EachText {
-  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  const formats = formatsOf(modalities);
   const shapes = new Map(formats.map(({ name, texts }) => [name, texts]));
   return ({ format, body }, visit) => {
     const shape = shapes.get(format);
@@ -284,15 +278,15 @@ export function textReader(modalities: Modalities): EachText {
 }
 
 /**
- * For an endpoint that lists models to the clients of all formats: returns a function that finds a
- * client's format by its request headers. Undefined for every other endpoint.
+ * For an endpoint that answers the clients of all formats: returns a function that finds a client's
+ * format by its request headers. Undefined for every other endpoint.
  */
 export function clientFormatReader(
   modalities: Modalities,
-  { stages }: Pick<EndpointEntry, 'stages'>,
+  { traits }: Pick<EndpointEntry, 'traits'>,
 ): ((headers: IncomingHttpHeaders) => RequestFormat | undefined) | undefined {
-  if (!stages.some(({ name, option }) => MODEL_STAGES.includes(name) && !option)) return undefined;
-  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  if (!traits?.all_formats) return undefined;
+  const formats = formatsOf(modalities);
   return (headers) =>
     formats.find(({ models }) => models?.known_by.some((name) => headers[name] !== undefined));
 }

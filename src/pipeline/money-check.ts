@@ -25,8 +25,8 @@ export function moneyFaults(steps: readonly Step[], endpoint: EndpointEntry): Co
       before: before === undefined || steps.slice(0, at).some(does(before)),
       // One that stands too early lacks its facts, and is reported for that.
       after: after === undefined || steps.some(does(after)),
-      meter: steps.slice(at).find(({ entry }) => entry.name === 'meter'),
-      gate: steps.slice(0, at).find(({ entry }) => entry.name === 'balance'),
+      meter: steps.slice(at).find((one) => does('charges')(one) || does('charges-task')(one)),
+      gate: steps.slice(0, at).find(does('gates')),
     });
   });
 }

@@ -72,11 +72,12 @@ export type Context = ParameterizedContext<State>;
 export type StageMiddleware = Middleware<State>;
 
 /**
- * The effect of a stage on money. A stage that `spends` needs one that `holds` before and one that
+ * The effect of a stage on money. One that `gates` refuses an account without any. A stage that `spends` needs one that `holds` before and one that
  * `charges` after. One that `hands-over` its hold to a task needs `holds` before. One that
  * `completes` a task needs `charges-task` after.
  */
-export type Money = 'holds' | 'spends' | 'charges' | 'hands-over' | 'completes' | 'charges-task';
+export type Money =
+  'holds' | 'gates' | 'spends' | 'charges' | 'hands-over' | 'completes' | 'charges-task';
 
 /** The contract of a stage with a given option. */
 export interface Shape {
@@ -85,6 +86,12 @@ export interface Shape {
   /** Facts that no earlier stage may give: a stage that changes the request must precede `work`. */
   precedes?: readonly Fact[];
   money?: Money;
+  /** Its endpoint takes requests for work: each leaves a record. */
+  records?: true;
+  /** The format in which it reads a body or writes an answer: that of its endpoint's clients. */
+  format?: string;
+  /** It answers the clients of all formats, each in its own. */
+  all_formats?: true;
 }
 
 /**
@@ -142,9 +149,6 @@ export function paramsOf(ctx: object): PathParams {
 /** Runs all stages of an endpoint. No middleware follows them. */
 export type Handle = (ctx: Context) => Promise<void>;
 
-/** An endpoint with one of these stages takes requests for work: each leaves a record. */
-const WORK_STAGES: ReadonlySet<string> = new Set(['validate', 'meter']);
-
 /** Composes the stages of an endpoint in order. Throws an `Error` for an unknown stage. */
 export function compose(
   endpoint: EndpointEntry,
@@ -156,10 +160,9 @@ export function compose(
     if (!stage) throw new Error(`No stage is called ${name}.`);
     return stage.create(option, services, endpoint);
   });
-  const isWork = endpoint.stages.some(({ name }) => WORK_STAGES.has(name));
   return (ctx) => {
     ctx.state.endpoint = endpoint.name;
-    if (isWork) ctx.state.notes = new RequestNotes();
+    if (endpoint.traits?.records) ctx.state.notes = new RequestNotes();
     return runFrom(middlewares, 0, ctx);
   };
 }

@@ -1,4 +1,4 @@
-import type { EndpointEntry, StageEntry } from '../core/configuration.js';
+import type { EndpointEntry, EndpointTraits, StageEntry } from '../core/configuration.js';
 import type { ConfigFault } from '../core/config-fault.js';
 import type { Shape } from './stage.js';
 
@@ -6,6 +6,15 @@ import type { Shape } from './stage.js';
 export interface Step {
   entry: StageEntry;
   shape: Shape;
+}
+
+/** What the shapes of its stages say of an endpoint. The first of several formats counts. */
+export function traitsOf(shapes: readonly Shape[]): EndpointTraits {
+  return {
+    records: shapes.some(({ records }) => records),
+    format: shapes.find(({ format }) => format !== undefined)?.format,
+    all_formats: shapes.some(({ all_formats }) => all_formats),
+  };
 }
 
 /** The beginning of a message about a stage. */

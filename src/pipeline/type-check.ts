@@ -3,7 +3,7 @@ import { byPlace } from '../yaml/report.js';
 import { isRecord } from '../lib/objects.js';
 import { moneyFaults, needsHold } from './money-check.js';
 import type { Need, Shape, Stage } from './stage.js';
-import { fault, subjectOf, type Step } from './step.js';
+import { fault, subjectOf, traitsOf, type Step } from './step.js';
 import { OptionError } from '../core/errors.js';
 import type { ConfigFault } from '../core/config-fault.js';
 import { didYouMean, entryText, stageHint, wordOf } from './stage-hints.js';
@@ -42,6 +42,17 @@ export function checkPipelines(
       return { ...fault, message: fault.message.replace(/ of endpoint "[^"]*"/, '') };
     const others = more === 1 ? 'one more endpoint' : `${more} more endpoints`;
     return { ...fault, message: `${fault.message} (as in ${others})` };
+  });
+}
+
+/** The endpoints of a valid file, with what their stages say of them. */
+export function withTraits(
+  endpoints: readonly EndpointEntry[],
+  stages: ReadonlyMap<string, Stage>,
+): EndpointEntry[] {
+  return endpoints.map((endpoint) => {
+    const steps = endpoint.stages.flatMap((one) => readStep(one, endpoint, stages, []) ?? []);
+    return { ...endpoint, traits: traitsOf(steps.map(({ shape }) => shape)) };
   });
 }
 

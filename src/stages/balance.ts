@@ -20,7 +20,7 @@ import { claimOf, takeOrReplay } from './idempotency-key.js';
 export const balance: Stage = {
   name: 'balance',
   shape: (option) => {
-    if (isGate(option)) return { needs: ['caller'], gives: [] };
+    if (isGate(option)) return { needs: ['caller'], gives: [], money: 'gates' };
     return { needs: ['caller', 'work'], gives: ['hold'], money: 'holds' };
   },
   create: (option, services) => {

@@ -20,12 +20,14 @@ export const meter: Stage = {
         needs: ['caller', 'task', 'answer:task'],
         gives: ['receipt'],
         money: 'charges-task',
+        records: true,
       };
     }
     return {
       needs: ['caller', 'model', 'work', 'hold', 'answer'],
       gives: ['receipt'],
       money: 'charges',
+      records: true,
     };
   },
   create: (option, services) => {

@@ -1,8 +1,15 @@
 import { OptionError } from '../core/errors.js';
 import type { Model } from '../core/model.js';
-import { clientFormatReader, formatOf, type Modalities } from '../pipeline/modality.js';
+import { clientFormatReader, formatOf, formatsOf, type Modalities } from '../pipeline/modality.js';
 import { contractModels, type ModelListFormat } from '../pipeline/model-list-format.js';
-import { fact, formatOption, paramsOf, type PathParams, type Stage } from '../pipeline/stage.js';
+import {
+  fact,
+  formatOption,
+  paramsOf,
+  type PathParams,
+  type Shape,
+  type Stage,
+} from '../pipeline/stage.js';
 
 /** Answers with the list of models (specification 4.7). */
 export function models(modalities: Modalities): Stage {
@@ -18,15 +25,16 @@ export function modelStage(
   modalities: Modalities,
   answerOf: (words: ModelListFormat, seen: readonly Model[], params: PathParams) => object,
 ): Stage {
-  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  const formats = formatsOf(modalities);
   const names = formats.flatMap((format) => (format.models ? [format.name] : []));
   return {
     name,
     shape: (option) => {
-      if (option !== undefined && option !== null && !names.some((known) => known === option)) {
-        throw new OptionError(`no clients of ${formatOption(option)} list models`, names);
-      }
-      return { needs: ['caller'], gives: ['answer'] };
+      const shape: Shape = { needs: ['caller'], gives: ['answer'] };
+      if (option === undefined || option === null) return { ...shape, all_formats: true };
+      const format = names.find((known) => known === option);
+      if (format !== undefined) return { ...shape, format };
+      throw new OptionError(`no clients of ${formatOption(option)} list models`, names);
     },
     create: (_option, { configuration }, endpoint) => {
       const own = formatOf(modalities, endpoint);

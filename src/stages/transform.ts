@@ -39,7 +39,10 @@ export function transform(modalities: Modalities): Stage {
   );
   return {
     name: 'transform',
-    shape: (option) => operationOf(operations, option).shape,
+    shape: (option) => {
+      const { shape, format } = operationOf(operations, option);
+      return format === undefined ? shape : { ...shape, format };
+    },
     create: (option, services) => {
       const { run = sendWork } = operationOf(operations, option);
       const { limits } = services.configuration;

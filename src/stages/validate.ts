@@ -14,7 +14,7 @@ import {
   type Check,
 } from '../http/request-body.js';
 import { admission } from '../pipeline/admission.js';
-import { type Modalities, formatOf, type RequestFormat } from '../pipeline/modality.js';
+import { type Modalities, formatsOf, type RequestFormat } from '../pipeline/modality.js';
 import { withMissingCapability } from '../pipeline/missing-capability.js';
 import {
   formatOption,
@@ -32,13 +32,13 @@ import type { Services } from '../pipeline/services.js';
  * checked in addition to the shipped one.
  */
 export function validate(modalities: Modalities): Stage {
-  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  const formats = formatsOf(modalities);
   const names = formats.map(({ name }) => name);
   const nameOf = (option: unknown, endpoint: EndpointEntry): string => {
     const shipped = names.find((name) => name === option);
     if (shipped !== undefined) return shipped;
     if (!isPath(option)) throw unknownSchema(option, endpoint, modalities);
-    const format = formatOf(modalities, endpoint);
+    const format = operationFormat(endpoint, modalities);
     if (format) return format.name;
     throw new OptionError('its endpoint has no operation that takes a body');
   };
@@ -47,7 +47,7 @@ export function validate(modalities: Modalities): Stage {
     shape: (option, endpoint) => {
       const format = nameOf(option, endpoint);
       if (isPath(option)) compileOwnSchema(option, endpoint.main);
-      return { needs: [], gives: [`request:${format}`] };
+      return { needs: [], gives: [`request:${format}`], records: true, format };
     },
     create: (option, services, endpoint) => {
       const format = nameOf(option, endpoint);
@@ -102,16 +102,27 @@ function modelReader(format: RequestFormat | undefined) {
   };
 }
 
+/** The format that the operation of an endpoint reads. */
+function operationFormat(
+  { stages }: EndpointEntry,
+  modalities: Modalities,
+): RequestFormat | undefined {
+  const operations = [...modalities.values()].flatMap((modality) => modality.operations);
+  const run = operations.find(({ name }) => stages.some(({ option }) => option === name));
+  return formatsOf(modalities).find(({ name }) => name === run?.format);
+}
+
 /** The fault of an option that names no schema, with the one that fits the endpoint. */
 function unknownSchema(
   option: unknown,
   endpoint: EndpointEntry,
   modalities: Modalities,
 ): OptionError {
-  const formats = [...modalities.values()].flatMap((modality) => modality.formats);
+  const formats = formatsOf(modalities);
   const address = `${endpoint.method} ${endpoint.path}`;
   const usual =
-    formats.find((format) => format.endpoint.at === address) ?? formatOf(modalities, endpoint);
+    formats.find((format) => format.endpoint.at === address) ??
+    operationFormat(endpoint, modalities);
   if (option === undefined && usual) {
     return new OptionError(`it needs the schema of a body: write validate: ${usual.name}`);
   }

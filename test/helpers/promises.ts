@@ -3,6 +3,8 @@ import { defaultEndpoints } from '../../src/config/endpoints.js';
 import type { EndpointEntry } from '../../src/core/configuration.js';
 import { openApi } from '../../src/dashboard/openapi/document.js';
 import { MODALITIES } from '../../src/modalities/index.js';
+import { withTraits } from '../../src/pipeline/type-check.js';
+import { builtInStages } from '../../src/stages/index.js';
 
 type Contents = Readonly<Record<string, { schema: object }>>;
 interface Promised {
@@ -118,7 +120,7 @@ export function holdShipped(method: string, url: string, answer: Given): void {
 }
 
 function shippedEndpoints(): EndpointEntry[] {
-  return defaultEndpoints(MODALITIES).map(({ name, at, stages }) => {
+  const endpoints = defaultEndpoints(MODALITIES).map(({ name, at, stages }) => {
     const [method = '', path = ''] = at.split(' ');
     const entries = stages.map((stage) => {
       const [[word = '', option] = []] =
@@ -127,4 +129,5 @@ function shippedEndpoints(): EndpointEntry[] {
     });
     return { name, method, path, stages: entries } as unknown as EndpointEntry;
   });
+  return withTraits(endpoints, builtInStages(MODALITIES));
 }

@@ -96,3 +96,51 @@ describe("an operator's stage that does not wait for what follows", () => {
     await start(FORGETFUL['is async']);
   });
 });
+
+/** A stage in place of `validate: messages`, which reads the body itself. */
+const READER = `export default {
+  name: 'reader',
+  shape: { needs: ['caller'], gives: ['request:messages'], records: true, format: 'messages' },
+  create: () => async (ctx, next) => {
+    let text = '';
+    for await (const part of ctx.req) text += part;
+    ctx.state.request = { format: 'messages', body: JSON.parse(text) };
+    await next();
+  },
+};`;
+
+describe("an operator's stage in place of a built-in one", () => {
+  let acme: OpenaiGateway;
+  before(async () => {
+    const stages = 'auth, ./reader.mjs, route: { capability: chat }, transform: count-tokens';
+    const yaml = `endpoints: { own: { at: "POST /own", stages: [${stages}] } }\n`;
+    acme = await startOpenaiGateway({ yaml }, { files: { 'reader.mjs': READER } });
+  });
+  after(() => acme.close());
+
+  const post = (secret: string): Promise<Response> =>
+    fetch(`${acme.url}/own`, {
+      method: 'POST',
+      headers: { 'x-api-key': secret },
+      body: JSON.stringify({
+        model: 'acme-chat',
+        max_tokens: 9,
+        messages: [{ role: 'user', content: 'Hello!' }],
+      }),
+    });
+
+  it('leaves a record of each request, and finds the key where its clients send it', async () => {
+    const answer = await post(acme.secret);
+    expect(await answer.json()).to.have.keys('input_tokens');
+    const { requests } = acme.gateway.store;
+    await until(async () => (await requests.page({ limit: 5 })).length === 1, 'a record is kept');
+    const [record] = await requests.page({ limit: 5 });
+    expect(record).to.include({ endpoint: 'own', model: 'acme-chat', status: 200 });
+  });
+
+  it('has the errors of its format', async () => {
+    const answer = await post('tg-wrong');
+    expect(answer.status).to.equal(401);
+    expect(await answer.json()).to.deep.include({ type: 'error' });
+  });
+});

@@ -54,7 +54,7 @@ function written(endpoint: EndpointEntry | undefined, path: string): string | un
 }
 
 function does({ stages }: EndpointEntry, operation: string): boolean {
-  return stages.some(({ name, option }) => name === 'transform' && option === operation);
+  return stages.some(({ option }) => option === operation);
 }
 
 /** The length of the common start of two paths: endpoints that belong together share the most. */

@@ -1,5 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { Configuration } from '../../core/configuration.js';
+import { isRecord } from '../../lib/objects.js';
 import { flagsOf, type RequestRecord, type UpstreamAttempt } from '../../core/request-record.js';
 import type { EndedRequest } from '../record-sink.js';
 
@@ -12,11 +13,9 @@ const OPERATIONS: Readonly<Record<string, string>> = { embedding: 'embeddings' }
 export function operationsOf({ endpoints }: Configuration): Map<string, string> {
   return new Map(
     endpoints.map(({ name, stages }) => {
-      const route = stages.find((stage) => stage.name === 'route')?.option;
-      const capability =
-        typeof route === 'object' && route !== null && 'capability' in route
-          ? String(route.capability)
-          : name;
+      const options = stages.map(({ option }) => option).filter(isRecord);
+      const route = options.find((option) => option['capability'] !== undefined);
+      const capability = String(route?.['capability'] ?? name);
       return [name, OPERATIONS[capability] ?? capability];
     }),
   );
