@@ -86,6 +86,7 @@ function writeAnswer(
   const { res, state } = ctx;
   const text = textOf(state);
   if (res.headersSent) ctx.respond = false;
+  else if (text === undefined) ctx.set('x-request-id', state.request_id);
   if (res.destroyed) return;
   if (text !== undefined) {
     const { answer } = state;
@@ -116,7 +117,6 @@ function send(ctx: Context, { status, text, client_ms, headers }: TextAnswer): v
   const { res } = ctx;
   ctx.respond = false;
   const bytes = Buffer.byteLength(text);
-  // A request that bypassed Koa's middleware has no such headers yet.
   const all: Record<string, string> = {
     'x-request-id': ctx.state.request_id,
     'content-type': 'application/json; charset=utf-8',

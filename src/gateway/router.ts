@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { inNextTurn } from '../lib/concurrency.js';
 import { preflight, allowCors } from './cors.js';
 import { respond } from './respond.js';
@@ -17,10 +17,7 @@ import {
 } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import { MODALITIES } from '../modalities/index.js';
-import { builtInStages } from '../stages/index.js';
 import { randomUUID } from 'node:crypto';
-
-const BUILT_IN: ReadonlySet<string> = new Set(builtInStages(MODALITIES).keys());
 
 /**
  * Makes the listener for the requests of one configuration. All stages are looked up and composed
@@ -36,21 +33,24 @@ export function createListener(
   const router = new Router<State>();
   const lookAtStore = storeWatch(services.store, state);
   const answer = respond(services, state, lookAtStore);
-  const direct = new Map<string, Map<string, Handle>>();
   const { cors, endpoints, dashboard } = services.configuration;
+  const fixed = new Map<string, Handle>();
   for (const endpoint of endpoints) {
     const { method, path } = endpoint;
-    const runStages = compose(endpoint, stages, services);
-    const run = allowCors(cors, withFormat(endpoint, runStages));
+    const run = allowCors(cors, withFormat(endpoint, compose(endpoint, stages, services)));
     router.register(routerPath(endpoint), [method], [run]);
-    if (!isDirect(endpoint)) continue;
-    const methods = direct.get(path) ?? new Map<string, Handle>();
-    direct.set(
-      path,
-      methods.set(method, (ctx) => answer(ctx, () => run(ctx))),
-    );
+    if (!path.includes('{') && !PROBES.has(path)) fixed.set(`${method} ${path}`, run);
   }
-  app.use(assignRequestId(services.now));
+  app.use(async (ctx, next) => {
+    const { req, state: facts } = ctx;
+    facts.time_ms = services.now();
+    facts.request_id = requestId(facts.time_ms);
+    if (isHandshake(req)) return answer(ctx, () => Promise.reject(noWebSocket(ctx)));
+    // Most requests are for a path without parameters: no pattern of the router is tried for it.
+    const run = fixed.get(`${req.method} ${req.url}`);
+    return run ? answer(ctx, () => run(ctx)) : next();
+  });
+  app.use(nameRequest);
   app.use(decodeColon);
   app.use(health(state, services, lookAtStore));
   app.use(answer);
@@ -59,26 +59,7 @@ export function createListener(
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router));
   const handle = app.callback();
-  const refuse: Handle = (ctx) => answer(ctx, () => Promise.reject(noWebSocket(ctx)));
-  const listen = (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const run = isHandshake(req) ? refuse : direct.get(req.url ?? '')?.get(req.method ?? '');
-    if (!run) return handle(req, res);
-    const ctx = app.createContext<State>(req, res);
-    res.statusCode = 404;
-    ctx.state.time_ms = services.now();
-    ctx.state.request_id = requestId(ctx.state.time_ms);
-    // `respond` never rejects; if it did, the process must survive.
-    return run(ctx).catch(() => void res.destroy());
-  };
-  return (req, res) => inNextTurn(() => void listen(req, res));
-}
-
-/**
- * Whether requests for an endpoint bypass Koa's router, which saves a tenth of their cost. The path
- * must have no parameters, and all its stages must be built in, so that Koa has nothing to answer.
- */
-function isDirect({ path, stages }: EndpointEntry): boolean {
-  return !path.includes('{') && !PROBES.has(path) && stages.every(({ name }) => BUILT_IN.has(name));
+  return (req, res) => inNextTurn(() => void handle(req, res));
 }
 
 /** Whether a client asks to go on as a WebSocket (RFC 6455). Other upgrades are ignored. */
@@ -119,14 +100,10 @@ function speakAs({ state, res }: Context, format: RequestFormat | undefined): vo
   if (format?.id_header) res.setHeader(format.id_header, state.request_id);
 }
 
-/** Gives each request, even a probe, an ID that its client and the log share. */
-function assignRequestId(now: () => number): Koa.Middleware<State> {
-  return (ctx, next) => {
-    ctx.state.time_ms = now();
-    ctx.state.request_id = requestId(ctx.state.time_ms);
-    ctx.set('x-request-id', ctx.state.request_id);
-    return next();
-  };
+/** Tells the client the ID of its request, which `respond` does where it writes the answer. */
+function nameRequest(ctx: Context, next: Koa.Next): Promise<unknown> {
+  ctx.set('x-request-id', ctx.state.request_id);
+  return next();
 }
 
 /**
