@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { RequestRecord } from '../core/request-record.js';
-import { InFlightSet, type Indexed } from '../lib/concurrency.js';
+import { InFlightSet, type Indexed } from '../lib/in-flight-set.js';
 import type { EndedCall } from '../store/idempotency/idempotency-types.js';
 import type { JournalEntry } from '../store/journal/journal-format.js';
 import type { Journal } from '../store/journal/journal.js';

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { seedStore } from '../gateway/seed.js';
 import { Gateway } from '../gateway/gateway.js';
 import { createLog } from '../telemetry/log.js';
-import { SharedClock } from '../lib/concurrency.js';
+import { SharedClock } from '../lib/shared-clock.js';
 import type { Logger } from 'pino';
 import { serveMetrics, type MetricsServer } from '../gateway/metrics-server.js';
 import { withAudit } from './audit-reload.js';

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { Server as TcpServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../core/errors.js';
-import type { InFlightRequest, InFlightSet } from '../lib/concurrency.js';
+import type { InFlightRequest, InFlightSet } from '../lib/in-flight-set.js';
 
 const SWEEP_MS = 25;
 /** How long the streams that were cut off at the limit may take to be charged, and to end. */

@@ -36,7 +36,9 @@ import { createNetwork, withCredentials } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
 import { inForce, restartKeys } from './start-settings.js';
 import { Views } from './views.js';
-import { InFlightSet, withTimeout, type SharedClock } from '../lib/concurrency.js';
+import { InFlightSet } from '../lib/in-flight-set.js';
+import { withTimeout } from '../lib/with-timeout.js';
+import type { SharedClock } from '../lib/shared-clock.js';
 import { MODALITIES } from '../modalities/index.js';
 
 /** How long a client may take to send its headers, and then its whole request. */

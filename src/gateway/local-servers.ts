@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { isRecord } from '../lib/objects.js';
-import { LightAbortController } from '../lib/concurrency.js';
+import { LightAbortController } from '../lib/light-abort.js';
 import { createNetwork } from '../upstream/network.js';
 import { requestJson } from '../upstream/upstream-request.js';
 import type { Network } from '../upstream/network-types.js';

@@ -5,7 +5,7 @@ import type { Model, Upstream } from '../core/model.js';
 import type { Provider, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { gatewayConnection } from '../http/gateway-connection.js';
-import { compileOwnSchema, compileShippedSchema } from '../http/request-body.js';
+import { compileOwnSchema, compileShippedSchema } from '../http/body-schema.js';
 import { parseJson } from '../lib/json-text.js';
 import { isRecord } from '../lib/objects.js';
 import { MODALITIES } from '../modalities/index.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withTimeout } from '../lib/concurrency.js';
+import { withTimeout } from '../lib/with-timeout.js';
 import type { Services } from '../pipeline/services.js';
 import type { StageMiddleware } from '../pipeline/stage.js';
 import { restartSentence } from './start-settings.js';

@@ -1,4 +1,4 @@
-import { encodingOf, writeCorked } from '../http/client-connection.js';
+import { encodingOf, writeCorked } from '../http/socket-writes.js';
 import { ClientDisconnected, GatewayError } from '../core/errors.js';
 import type { Health, LookAtStore } from './probes.js';
 import { type Context, type StageMiddleware, type State } from '../pipeline/stage.js';

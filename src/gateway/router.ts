@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { inNextTurn } from '../lib/concurrency.js';
+import { inNextTurn } from '../lib/event-loop-turns.js';
 import { preflight, allowCors } from './cors.js';
 import { respond } from './respond.js';
 import type { EndpointEntry } from '../core/configuration.js';

@@ -1,10 +1,11 @@
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { longWorkTurns } from '../lib/concurrency.js';
+import { longWorkTurns } from '../lib/event-loop-turns.js';
 import { audioNamed } from '../lib/audio-length.js';
 import { validatorOfShipped } from '../lib/schemas.js';
-import { checking, isOfType, readBytes, type BodyTerms, type Check } from './request-body.js';
+import { checking, type Check } from './body-schema.js';
+import { isOfType, readBytes, type BodyTerms } from './request-body.js';
 
 const MULTIPART = 'multipart/form-data';
 /** The limits of a form's parts. The bytes of the whole form have the limit of any body. */

@@ -1,4 +1,4 @@
-import { longWorkTurns } from './concurrency.js';
+import { longWorkTurns } from './event-loop-turns.js';
 
 /** Smaller texts are parsed without a check, since that never takes long. */
 export const LARGE_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
-import type { EventLoopTurns } from './concurrency.js';
+import type { EventLoopTurns } from './event-loop-turns.js';
 
 /** The start of a match in a text, and the index after its end. */
 export type Range = readonly [from: number, to: number];

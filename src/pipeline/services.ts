@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ChargeWriter } from '../billing/charge-writer.js';
 import type { Configuration } from '../core/configuration.js';
 import type { UpstreamError } from '../core/upstream-error.js';
-import type { InFlightRequest, InFlightSet } from '../lib/concurrency.js';
+import type { InFlightRequest, InFlightSet } from '../lib/in-flight-set.js';
 import type { MediaReader } from '../lib/media-reader.js';
 import type { RateLimiters } from '../lib/rate-limiter.js';
 import type { MemoryBudget } from '../http/memory-budget.js';

@@ -72,9 +72,9 @@ export type Context = ParameterizedContext<State>;
 export type StageMiddleware = Middleware<State>;
 
 /**
- * The effect of a stage on money. One that `gates` refuses an account without any. A stage that `spends` needs one that `holds` before and one that
- * `charges` after. One that `hands-over` its hold to a task needs `holds` before. One that
- * `completes` a task needs `charges-task` after.
+ * The effect of a stage on money. One that `gates` refuses an account without any. A stage that
+ * `spends` needs one that `holds` before and one that `charges` after. One that `hands-over` its
+ * hold to a task needs `holds` before. One that `completes` a task needs `charges-task` after.
  */
 export type Money =
   'holds' | 'gates' | 'spends' | 'charges' | 'hands-over' | 'completes' | 'charges-task';

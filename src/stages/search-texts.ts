@@ -1,6 +1,6 @@
 import { ClientDisconnected, GatewayError } from '../core/errors.js';
 import { inTurns, type Steps } from '../lib/text-search.js';
-import { longWorkTurns } from '../lib/concurrency.js';
+import { longWorkTurns } from '../lib/event-loop-turns.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Context } from '../pipeline/stage.js';
 

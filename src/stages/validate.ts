@@ -1,18 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { EndpointEntry } from '../core/configuration.js';
 import type { Model } from '../core/model.js';
-import { longWorkTurns } from '../lib/concurrency.js';
+import { longWorkTurns } from '../lib/event-loop-turns.js';
 import { isRecord } from '../lib/objects.js';
 import { OptionError } from '../core/errors.js';
 import { COPIES, shareOf } from '../http/memory-budget.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
 import { isMultipart, readMultipartBody, compileFormSchema } from '../http/read-multipart.js';
-import {
-  readJsonBody,
-  compileOwnSchema,
-  compileShippedSchema,
-  type Check,
-} from '../http/request-body.js';
+import { readJsonBody } from '../http/request-body.js';
+import { compileOwnSchema, compileShippedSchema, type Check } from '../http/body-schema.js';
 import { admission } from '../pipeline/admission.js';
 import { type Modalities, formatsOf, type RequestFormat } from '../pipeline/modality.js';
 import { withMissingCapability } from '../pipeline/missing-capability.js';

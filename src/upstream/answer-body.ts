@@ -1,5 +1,5 @@
 import { UpstreamError } from '../core/upstream-error.js';
-import { inNextTurn } from '../lib/concurrency.js';
+import { inNextTurn } from '../lib/event-loop-turns.js';
 
 /** The source of a body's bytes. */
 export interface BodySource {

@@ -1,6 +1,6 @@
 import type { Provider } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { LightAbortController, type LightAbortSignal } from '../lib/concurrency.js';
+import { LightAbortController, type LightAbortSignal } from '../lib/light-abort.js';
 import { AnswerTooLarge, type AnswerMemory } from './answer-body.js';
 import type { Network } from './network-types.js';
 import { readBytes, skipBody, type CallScope } from './upstream-request.js';

@@ -1,4 +1,4 @@
-import type { LightAbortSignal } from '../lib/concurrency.js';
+import type { LightAbortSignal } from '../lib/light-abort.js';
 import type { Provider, WireAnswer, WireRequest } from '../core/provider.js';
 
 /** Sends requests to upstreams. */

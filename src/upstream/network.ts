@@ -1,6 +1,7 @@
 import { Agent, Pool, buildConnector } from 'undici';
 import type { Provider, WireRequest } from '../core/provider.js';
-import { packetsIn, UpstreamCall, unsent } from './upstream-call.js';
+import { packetsIn } from './packets-in.js';
+import { UpstreamCall, unsent } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import { UpstreamError } from '../core/upstream-error.js';

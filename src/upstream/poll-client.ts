@@ -11,11 +11,12 @@ import {
   type StreamOptions,
 } from 'got';
 import type { Provider, Timeouts, WireAnswer, WireRequest } from '../core/provider.js';
-import { LightAbortController } from '../lib/concurrency.js';
+import { LightAbortController } from '../lib/light-abort.js';
 import { isForeign, isOwn, urlOf, isOk, readBytes, readError } from './upstream-request.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
 import { connectionError } from './connection-error.js';
-import { joinHeaders, PhaseTimer, type Phase } from './upstream-call.js';
+import { joinHeaders } from './response-headers.js';
+import { PhaseTimer, type Phase } from './phase-timer.js';
 import type { Network } from './network-types.js';
 import { UpstreamError } from '../core/upstream-error.js';
 

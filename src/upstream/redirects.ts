@@ -1,6 +1,6 @@
 import type { Provider, WireAnswer, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import type { LightAbortSignal } from '../lib/concurrency.js';
+import type { LightAbortSignal } from '../lib/light-abort.js';
 import { isOwn, urlOf, skipBody } from './upstream-request.js';
 import type { Network } from './network-types.js';
 

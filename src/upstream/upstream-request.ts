@@ -1,6 +1,7 @@
 import type { Encoded, Provider, WireAnswer, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { type LightAbortSignal, longWorkTurns } from '../lib/concurrency.js';
+import type { LightAbortSignal } from '../lib/light-abort.js';
+import { longWorkTurns } from '../lib/event-loop-turns.js';
 import { type AnswerMemory, AnswerBody, AnswerTooLarge } from './answer-body.js';
 import { classifyError } from './classify-error.js';
 import { ERROR_BYTES } from './error-body.js';

@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8';
-import { InFlightSet, type Indexed } from '../../src/lib/concurrency.js';
+import { InFlightSet, type Indexed } from '../../src/lib/in-flight-set.js';
 
 // A program, `node --expose-gc churn.ts in-flight|set`: calls come and go, and it prints by how
 // many bytes the old space had grown at the most, before a full collection came. In a process of

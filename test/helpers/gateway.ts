@@ -5,7 +5,7 @@ import { pino, type Logger } from 'pino';
 import { ConfigError } from '../../src/config/config-error.js';
 import { Gateway, checkOrThrow, type ValidCheck } from '../../src/gateway/gateway.js';
 import { parseDollars } from '../../src/lib/money.js';
-import type { SharedClock } from '../../src/lib/concurrency.js';
+import type { SharedClock } from '../../src/lib/shared-clock.js';
 import type { LogLines } from '../../src/telemetry/access-log.js';
 import type { KeyTerms } from '../../src/store/keys/keys.js';
 

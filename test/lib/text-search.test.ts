@@ -11,7 +11,7 @@ import {
   type Range,
   type TextPattern,
 } from '../../src/lib/text-search.js';
-import { EventLoopTurns } from '../../src/lib/concurrency.js';
+import { EventLoopTurns } from '../../src/lib/event-loop-turns.js';
 import { WordList } from '../../src/lib/word-list.js';
 
 /** What is found in steps. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { Gateway, checkOrThrow } from '../../src/gateway/gateway.js';
-import { SharedClock } from '../../src/lib/concurrency.js';
+import { SharedClock } from '../../src/lib/shared-clock.js';
 import { ask } from '../helpers/ask.js';
 import { startGateway } from '../helpers/gateway.js';
 import { onEachStore } from '../store/helpers/ground.js';

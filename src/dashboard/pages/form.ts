@@ -1,4 +1,5 @@
-import { readFormBody, checking } from '../../http/request-body.js';
+import { readFormBody } from '../../http/request-body.js';
+import { checking } from '../../http/body-schema.js';
 import { validatorOfShipped } from '../../lib/schemas.js';
 import { GatewayError } from '../../core/errors.js';
 import type { DashboardContext } from '../types.js';

@@ -13,7 +13,7 @@ import type { ChoiceText } from './usage-report.js';
 import type { ChatStreamWriter } from './formats/format.js';
 import type { ChatStream } from './call.js';
 import type { ChatDelta } from './codec.js';
-import type { SseWriter } from '../../http/client-connection.js';
+import type { SseWriter } from '../../http/sse-writer.js';
 
 const STREAM_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
 

@@ -1,4 +1,4 @@
-import { LightAbortController, type LightAbortSignal } from '../../lib/concurrency.js';
+import { LightAbortController, type LightAbortSignal } from '../../lib/light-abort.js';
 import { shares } from '../../lib/shares.js';
 import type { ChatDelta, ChatReply } from './codec.js';
 import type { DeltaConsumer, DeltaSource, ChatAnswer, ChatAttempt, ChatStream } from './call.js';

@@ -3,7 +3,7 @@ import type { Encoded, WireAnswer } from '../../core/provider.js';
 import { isRecord } from '../../lib/objects.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Model, Upstream } from '../../core/model.js';
-import type { LightAbortSignal } from '../../lib/concurrency.js';
+import type { LightAbortSignal } from '../../lib/light-abort.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { operationReader, type OperationWith } from '../../pipeline/operation.js';
 import { refuseUnsupported } from '../../pipeline/unsupported.js';

@@ -3,7 +3,7 @@ import { isListed, isOwn, readBytes, errorOf } from '../../upstream/upstream-req
 import { followRedirects, httpUrl, type Download } from '../../upstream/redirects.js';
 import type { Network } from '../../upstream/network-types.js';
 import { sniffImageType, UNKNOWN_TYPE } from '../../lib/image-type.js';
-import type { LightAbortSignal } from '../../lib/concurrency.js';
+import type { LightAbortSignal } from '../../lib/light-abort.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 
 /** Types of answers that are not an image: SVG may be plain text or XML. */

@@ -2,7 +2,7 @@ import type { Upstream } from '../../core/model.js';
 import type { WireRequest } from '../../core/provider.js';
 import { UpstreamError, type Fault } from '../../core/upstream-error.js';
 import type { ClientConnection } from '../../http/client-connection.js';
-import type { LightAbortSignal } from '../../lib/concurrency.js';
+import type { LightAbortSignal } from '../../lib/light-abort.js';
 import type { Services } from '../../pipeline/services.js';
 import { isAbsolute, isOwn, requestJson } from '../../upstream/upstream-request.js';
 import type { ImageCall, ImagePolling } from './codec.js';

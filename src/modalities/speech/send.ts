@@ -1,6 +1,7 @@
 import type { Upstream } from '../../core/model.js';
 import { UpstreamError } from '../../core/upstream-error.js';
-import type { ByteWriter, ClientConnection } from '../../http/client-connection.js';
+import type { ByteWriter } from '../../http/byte-writer.js';
+import type { ClientConnection } from '../../http/client-connection.js';
 import { operationReader } from '../../pipeline/operation.js';
 import type { Services } from '../../pipeline/services.js';
 import type { PaidAnswer, SendContext } from '../../pipeline/work.js';

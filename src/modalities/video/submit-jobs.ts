@@ -4,7 +4,7 @@ import type { WireRequest } from '../../core/provider.js';
 import { requestJson } from '../../upstream/upstream-request.js';
 import type { Network } from '../../upstream/network-types.js';
 import { videoOperation, type VideoCall } from './codec.js';
-import type { LightAbortSignal } from '../../lib/concurrency.js';
+import type { LightAbortSignal } from '../../lib/light-abort.js';
 import type { JsonObject } from '../../core/json.js';
 import type { VideoRequest } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';

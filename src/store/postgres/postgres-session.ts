@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { InFlightSet, type Indexed } from '../../lib/concurrency.js';
+import { InFlightSet, type Indexed } from '../../lib/in-flight-set.js';
 import { afterConflict, afterTransient, onPostgres, timeLimits } from '../database.js';
 import type { Process } from '../leases/leases.js';
 import { codeOf } from '../retry.js';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Configuration } from '../../core/configuration.js';
 import type { RequestRecord } from '../../core/request-record.js';
-import { withTimeout } from '../../lib/concurrency.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import type { Store } from '../../store/store-types.js';
 import { createWebhookClient, type WebhookClient } from '../../upstream/webhook.js';
 import { mergedReports, type OutcomeReport } from '../provider-health.js';

@@ -1,5 +1,5 @@
 import type { Aggregator, Gauge, Registry } from 'prom-client';
-import { withTimeout } from '../../lib/concurrency.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import type { ProviderOutcomes } from '../provider-health.js';
 import type { GatewayFacts } from '../view.js';
 import type { Prometheus } from './prometheus.js';

@@ -8,7 +8,7 @@ import {
   type RequestRecord,
   type UpstreamAttempt,
 } from '../../core/request-record.js';
-import { withTimeout } from '../../lib/concurrency.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import { createOtlpExporter } from '../../upstream/otlp-exporter.js';
 import type { EndedRequest } from '../record-sink.js';
 import type { View } from '../view.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { ClientDisconnected, GatewayError } from '../../../src/core/errors.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
-import { LightAbortController } from '../../../src/lib/concurrency.js';
+import { LightAbortController } from '../../../src/lib/light-abort.js';
 import { inlineUrls } from '../../../src/modalities/chat/inline-urls.js';
 import type { ChatMessage, ContentPart } from '../../../src/schema-types/chat-completion.js';
 import type { Network } from '../../../src/upstream/network-types.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ProviderOperation } from '../../../src/core/provider.js';
 import type { Upstream } from '../../../src/core/model.js';
-import { LightAbortController } from '../../../src/lib/concurrency.js';
+import { LightAbortController } from '../../../src/lib/light-abort.js';
 import type { ChatCall, ChatCodec } from '../../../src/modalities/chat/codec.js';
 import { chat } from '../../../src/modalities/chat/modality.js';
 import type { SendContext } from '../../../src/pipeline/work.js';

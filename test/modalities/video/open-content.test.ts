@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { waitForDrain } from '../../../src/http/client-connection.js';
+import { waitForDrain } from '../../../src/http/socket-writes.js';
 import { until } from '../../helpers/until.js';
 import { play, startUpstream, type FakeUpstream, type Step } from '../../helpers/upstream.js';
 import { REEL } from './helpers/video-upstream.js';

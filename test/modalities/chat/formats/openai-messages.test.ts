@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { GatewayError } from '../../../../src/core/errors.js';
 import type { Model, Capability } from '../../../../src/core/model.js';
-import { compileShippedSchema } from '../../../../src/http/request-body.js';
+import { compileShippedSchema } from '../../../../src/http/body-schema.js';
 import type { ChatWork } from '../../../../src/modalities/chat/call.js';
 import { chatWork } from '../../../../src/modalities/chat/formats/chat-completion.js';
 import { repairBody } from '../../../../src/modalities/chat/formats/openai-tidy.js';

@@ -9,7 +9,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { connect as connectTo, type AddressInfo } from 'node:net';
-import { SseWriter } from '../../src/http/client-connection.js';
+import { SseWriter } from '../../src/http/sse-writer.js';
 import { until } from '../helpers/until.js';
 
 const HOUR_MS = 3_600_000;
