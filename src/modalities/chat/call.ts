@@ -37,7 +37,7 @@ export interface ClientTool {
 export type ClientTools = ReadonlyMap<string, ClientTool>;
 
 /** A chat request fitted to the chosen model. */
-export interface ChatWork {
+export interface ChatRequest {
   call: ChatCall;
   size: PromptSize;
   /** The media whose pages and seconds are not in `size` yet. */

@@ -22,7 +22,7 @@ import type {
   ChatAnswer,
   ChatAttempt,
   ChatStream,
-  ChatWork,
+  ChatRequest,
   VisibleParts,
 } from './call.js';
 import {
@@ -56,9 +56,9 @@ export function chatPlanner(formats: readonly ChatFormat[]): Modality['plan'] {
   return ({ format: name, body, headers = {} }, model) => {
     const format = formats.find((one) => one.name === name);
     if (!format) throw new Error(`No chat format is called ${name}.`);
-    const work = format.read(body, model, headers);
-    if (!format.only_counts) refuseTooLong(work, model);
-    return new PlannedChat(format, work, model);
+    const request = format.read(body, model, headers);
+    if (!format.only_counts) refuseTooLong(request, model);
+    return new PlannedChat(format, request, model);
   };
 }
 
@@ -73,74 +73,74 @@ class PlannedChat implements Work, Countable {
 
   constructor(
     private readonly format: ChatFormat,
-    private work: ChatWork,
+    private request: ChatRequest,
     private readonly model: Model,
   ) {
     this.upstreams = model.upstreams;
   }
 
   get ignored(): readonly string[] {
-    return this.work.ignored;
+    return this.request.ignored;
   }
 
   get adjusted(): readonly string[] {
-    return this.work.is_lowered ? [this.#limit] : [];
+    return this.request.is_lowered ? [this.#limit] : [];
   }
 
   get streams(): boolean {
-    return this.work.call.stream;
+    return this.request.call.stream;
   }
 
   /** Answers that are streams are not stored. */
   get repeatable(): boolean {
-    return !this.work.call.stream;
+    return !this.request.call.stream;
   }
 
   get measure(): Work['measure'] {
-    if (this.work.media.length === 0) return undefined;
+    if (this.request.media.length === 0) return undefined;
     return async (read) => {
-      const { media, size, names } = this.work;
+      const { media, size, names } = this.request;
       try {
-        refuseUnsupported(this.upstreams, (upstream) => fieldsLeftOut(this.work.call, upstream));
+        refuseUnsupported(this.upstreams, (upstream) => fieldsLeftOut(this.request.call, upstream));
       } catch (error) {
         throw names?.ofError(error) ?? error;
       }
       const measured = withMedia(size, media, await read(media));
-      this.work = { ...this.work, size: measured, media: [] };
+      this.request = { ...this.request, size: measured, media: [] };
     };
   }
 
   maxCost(): bigint {
-    return chatMaxCost(this.work, this.model, this.upstreams);
+    return chatMaxCost(this.request, this.model, this.upstreams);
   }
 
   /** Counts images as the first upstream of the model does. */
   async countTokens(): Promise<object> {
-    const { format, model, work } = this;
+    const { format, model, request } = this;
     const [upstream] = this.upstreams;
     if (!upstream) throw new Error('The model has no upstream.');
-    const input_tokens = await promptTokens({ work, model, upstream });
+    const input_tokens = await promptTokens({ request, model, upstream });
     return format.count?.(input_tokens) ?? { input_tokens };
   }
 
   fitting(available_nano: bigint): Fit | undefined {
-    const value = largestLimit(this.work, this.model, this.upstreams, available_nano);
+    const value = largestLimit(this.request, this.model, this.upstreams, available_nano);
     return value === 0 ? undefined : { field: this.#limit, value };
   }
 
   lowerTo({ value }: Fit): boolean {
-    if (value < leastLimit(this.work, this.model)) return false;
-    this.work = { ...withLimit(this.work, value), is_lowered: true };
+    if (value < leastLimit(this.request, this.model)) return false;
+    this.request = { ...withLimit(this.request, value), is_lowered: true };
     return true;
   }
 
   get #limit(): string {
-    return this.format.limit ?? this.work.limit;
+    return this.format.limit ?? this.request.limit;
   }
 
   send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
     const answer = this.#send(upstream, context);
-    const { names } = this.work;
+    const { names } = this.request;
     if (!names) return answer;
     return answer.catch((error: unknown) => {
       throw names.ofError(error) ?? error;
@@ -153,9 +153,9 @@ class PlannedChat implements Work, Countable {
 
   /** The writer of the stream. It is the same for all upstreams, as the stream may have begun. */
   #writerFor(context: SendContext): ChatStreamWriter {
-    const { format, model, work } = this;
-    const visible = visiblePartsOf(model, work);
-    return (this.#writer ??= format.stream(this.#head(context), visible, work, context.client));
+    const { format, model, request } = this;
+    const visible = visiblePartsOf(model, request);
+    return (this.#writer ??= format.stream(this.#head(context), visible, request, context.client));
   }
 
   #head({ request_id, services: { now } }: SendContext): AnswerHead {
@@ -164,23 +164,23 @@ class PlannedChat implements Work, Countable {
   }
 
   async #send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
-    const { format, model, work } = this;
+    const { format, model, request } = this;
     const { hold, client, services } = context;
     const { configuration, network } = services;
     const head = this.#head(context);
-    const visible = visiblePartsOf(model, work);
+    const visible = visiblePartsOf(model, request);
     const { limits } = configuration;
     const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
     const call =
-      takesBytes && work.size.urls > 0
+      takesBytes && request.size.urls > 0
         ? await (this.#inlined ??= this.#inline(context))
-        : work.call;
+        : request.call;
     const reports: UsageReport[] = [];
     this.#reports = reports;
     const attempt = { call, upstream, head, visible, limits, client, reports };
     const answer = await sendChat(attempt, network);
-    const terms = { work, model, upstream, hold_nano: hold.amount_nano, reports };
-    const ignored = clientNames(answer.ignored, work);
+    const terms = { request, model, upstream, hold_nano: hold.amount_nano, reports };
+    const ignored = clientNames(answer.ignored, request);
     if (answer.kind === 'chat-stream') {
       return streamedAnswer(answer, ignored, this.#writerFor(context), terms, context);
     }
@@ -188,25 +188,25 @@ class PlannedChat implements Work, Countable {
       provider: upstream.provider.name,
       ignored,
       bill: () => replyBill(answer.reply, terms),
-      write: (bill) => format.write(answer.head, answer.reply, bill, work),
+      write: (bill) => format.write(answer.head, answer.reply, bill, request),
     });
   }
 
   leftOutBy(upstream: Upstream): readonly string[] {
-    return clientNames(fieldsLeftOut(this.work.call, upstream), this.work) ?? [];
+    return clientNames(fieldsLeftOut(this.request.call, upstream), this.request) ?? [];
   }
 
   /** The upstream has read the prompt at least. */
   unansweredBill(upstream: Upstream, { hold }: SendContext): Promise<Bill> {
-    const { model, work } = this;
+    const { model, request } = this;
     const reports = this.#reports;
-    const terms = { work, model, upstream, hold_nano: hold.amount_nano, reports };
+    const terms = { request, model, upstream, hold_nano: hold.amount_nano, reports };
     return chatBill([], terms, false);
   }
 
   async #inline({ client, services }: SendContext): Promise<ChatCall> {
     // The original request names the URLs that are replaced here.
-    const { original: _, ...call } = this.work.call;
+    const { original: _, ...call } = this.request.call;
     const { configuration, network } = services;
     const messages = await inlineUrls(call.messages, configuration.limits, network, client);
     return { ...call, messages };
@@ -214,7 +214,7 @@ class PlannedChat implements Work, Countable {
 }
 
 /** The names of ignored fields, as the client's format calls them. */
-function clientNames(fields: ChatAnswer['ignored'], { names }: ChatWork): ChatAnswer['ignored'] {
+function clientNames(fields: ChatAnswer['ignored'], { names }: ChatRequest): ChatAnswer['ignored'] {
   return names ? fields?.map((name) => names.ofIgnored(name)) : fields;
 }
 
@@ -280,7 +280,7 @@ function leftOut({ others = [] }: ChatCall, { body, ignored }: Encoded): Encoded
 /** The parts of an answer that the client of a call sees, as its model allows. */
 export function visiblePartsOf(
   model: Model,
-  { call, shows_reasoning }: Pick<ChatWork, 'call' | 'shows_reasoning'>,
+  { call, shows_reasoning }: Pick<ChatRequest, 'call' | 'shows_reasoning'>,
 ): VisibleParts {
   return {
     choices: call.n,

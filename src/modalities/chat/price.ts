@@ -13,7 +13,7 @@ import {
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
-import type { ChatWork, PromptSize } from './call.js';
+import type { ChatRequest, PromptSize } from './call.js';
 import {
   isChatCodec,
   type ChatCall,
@@ -50,8 +50,8 @@ const DEFAULT_IMAGE_TOKENS = 4_096;
  * The max tokens that a chat call can use at a provider. Each token of a byte-level vocabulary has
  * at least one byte, so a text has at most as many tokens as bytes, in any language.
  */
-export function maxTokens(work: ChatWork, model: Model, provider: Provider): TokenUsage {
-  const { size, call } = work;
+export function maxTokens(request: ChatRequest, model: Model, provider: Provider): TokenUsage {
+  const { size, call } = request;
   const reads = promptReads(call, provider);
   const most = { ...size, pages: size.pages + size.unread_pages };
   most.audio_seconds += size.unread_seconds;
@@ -65,7 +65,7 @@ export function maxTokens(work: ChatWork, model: Model, provider: Provider): Tok
         size.text_bytes +
         imageTokens(most, model, provider) +
         audio_tokens +
-        hiddenTokens(work, provider)),
+        hiddenTokens(request, provider)),
     completion_tokens: (call.max_tokens ?? 0) * call.n,
     ...(audio_input_tokens > 0 && { audio_input_tokens }),
   };
@@ -127,7 +127,7 @@ function promptReads({ n }: ChatCall, { operations }: Provider): number {
 }
 
 /** The tokens that a provider adds to a prompt. */
-function hiddenTokens({ call }: ChatWork, { hidden_tokens }: Provider): number {
+function hiddenTokens({ call }: ChatRequest, { hidden_tokens }: Provider): number {
   if (!hidden_tokens) return 0;
   // Some upstreams demand the tools of earlier calls, which are then sent though none is offered.
   const hasTools =
@@ -136,11 +136,15 @@ function hiddenTokens({ call }: ChatWork, { hidden_tokens }: Provider): number {
 }
 
 /** The max cost of a chat call in nano-dollars, at the most expensive of the upstreams. */
-export function chatMaxCost(work: ChatWork, model: Model, upstreams: readonly Upstream[]): bigint {
+export function chatMaxCost(
+  request: ChatRequest,
+  model: Model,
+  upstreams: readonly Upstream[],
+): bigint {
   let highest = 0n;
   for (const { price, provider } of upstreams) {
-    const usage = maxTokens(work, model, provider);
-    for (const one of possiblePrices(price, usage, promptReads(work.call, provider))) {
+    const usage = maxTokens(request, model, provider);
+    for (const one of possiblePrices(price, usage, promptReads(request.call, provider))) {
       const cost = maxTokenCost(usage, one);
       if (cost > highest) highest = cost;
     }
@@ -156,16 +160,19 @@ function possiblePrices(price: Price, { prompt_tokens }: TokenUsage, reads: numb
 }
 
 /** The prices of a call with this usage. An upstream judges each reading of a prompt by itself. */
-function priceOfUsage({ prompt_tokens }: TokenUsage, { work, upstream }: Terms): Price {
-  return priceOfPrompt(upstream.price, prompt_tokens / promptReads(work.call, upstream.provider));
+function priceOfUsage({ prompt_tokens }: TokenUsage, { request, upstream }: Terms): Price {
+  return priceOfPrompt(
+    upstream.price,
+    prompt_tokens / promptReads(request.call, upstream.provider),
+  );
 }
 
 /**
- * The terms of a bill: the work, the upstream that did it, what its calls have reported, and the
- * hold (null if it is free).
+ * The terms of a bill: the request, the upstream that answered, what its calls have reported, and
+ * the hold (null if it is free).
  */
 export interface Terms {
-  work: ChatWork;
+  request: ChatRequest;
   model: Model;
   upstream: Upstream;
   reports: readonly UsageReport[];
@@ -182,13 +189,13 @@ export async function chatBill(
   terms: Terms,
   isComplete: boolean,
 ): Promise<Bill> {
-  const { work, hold_nano, reports } = terms;
+  const { request, hold_nano, reports } = terms;
   const calls = await Promise.all(
     reports.map((report) => usageOfCall(report, texts, terms, isComplete)),
   );
   const usage = calls.map((call) => call.usage).reduce(addUsage, NO_TOKENS);
   const price = priceOfUsage(usage, terms);
-  const max = outputLimit(work.call);
+  const max = outputLimit(request.call);
   const cost = tokenCost(withOutput(usage, max), price);
   const not_owed_nano = tokenCost(usage, price) - cost;
   const bill: Bill = { usage, cost_nano: cost, estimated: false };
@@ -227,7 +234,7 @@ async function usageOfCall(
   const isFree = isComplete && saysOutput && usage?.prompt_tokens === 0;
   const saysPrompt = prompt_tokens > 0 || isFree;
   const isBehind = !isComplete && report.is_behind;
-  const counted = saysOutput && !isBehind ? 0 : await outputTokens(own, terms.work);
+  const counted = saysOutput && !isBehind ? 0 : await outputTokens(own, terms.request);
   return {
     usage: {
       ...reported,
@@ -259,10 +266,10 @@ function outputLimit({ max_tokens, n }: ChatCall): number {
 
 /** An estimate of the prompt of one call, at most what the hold has for it. */
 async function estimatedPrompt(terms: Terms): Promise<Omit<TokenUsage, 'completion_tokens'>> {
-  const { work, model, upstream } = terms;
-  const max = maxTokens(work, model, upstream.provider).prompt_tokens;
-  const reads = promptReads(work.call, upstream.provider);
-  const audio_input_tokens = audioTokens(work.size, model);
+  const { request, model, upstream } = terms;
+  const max = maxTokens(request, model, upstream.provider).prompt_tokens;
+  const reads = promptReads(request.call, upstream.provider);
+  const audio_input_tokens = audioTokens(request.size, model);
   return {
     prompt_tokens: Math.min(max / reads, await promptTokens(terms)),
     ...(audio_input_tokens > 0 && { audio_input_tokens }),
@@ -270,7 +277,7 @@ async function estimatedPrompt(terms: Terms): Promise<Omit<TokenUsage, 'completi
 }
 
 /** The tokens of texts. Each choice has at most the limit that was sent. */
-async function outputTokens(texts: readonly ChoiceText[], { call }: ChatWork): Promise<number> {
+async function outputTokens(texts: readonly ChoiceText[], { call }: ChatRequest): Promise<number> {
   const { max_tokens = Infinity } = call;
   const counts = new Map<number, number>();
   for (const { index, text } of texts) {
@@ -285,7 +292,7 @@ const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_IMAGE = 1_500;
 
 /** A guess at the tokens of a prompt, by its size alone, for a client that is shown it at once. */
-export function guessPromptTokens({ size }: ChatWork): number {
+export function guessPromptTokens({ size }: ChatRequest): number {
   return (
     Math.ceil(size.text_bytes / BYTES_PER_TOKEN) +
     TOKENS_PER_MESSAGE * size.messages +
@@ -298,11 +305,11 @@ const PROMPT_FIELDS = ['tools', 'response_format'];
 
 /** An estimate of the tokens of a prompt that is read once. */
 export async function promptTokens({
-  work,
+  request,
   model,
   upstream,
-}: Pick<Terms, 'work' | 'model' | 'upstream'>): Promise<number> {
-  const { messages, fields } = work.call;
+}: Pick<Terms, 'request' | 'model' | 'upstream'>): Promise<number> {
+  const { messages, fields } = request.call;
   const operation = upstream.provider.operations.get('chat');
   const codec = isChatCodec(operation?.codec) ? operation.codec : undefined;
   const texts = messages.flatMap((message) => {
@@ -313,8 +320,9 @@ export async function promptTokens({
     if (fields[name] !== undefined) texts.push(JSON.stringify(fields[name]));
   }
   const text = await countTokens(texts.join('\n'));
-  const around = TOKENS_PER_MESSAGE * work.size.messages;
-  const media = imageTokens(work.size, model, upstream.provider) + audioTokens(work.size, model);
+  const around = TOKENS_PER_MESSAGE * request.size.messages;
+  const media =
+    imageTokens(request.size, model, upstream.provider) + audioTokens(request.size, model);
   return text + around + media;
 }
 
@@ -356,7 +364,7 @@ export function textOfChoice({ content, reasoning_content, tool_calls }: ChatCho
  * Refuses a prompt whose text is certainly longer than the model's context, before any money is
  * held for it. Throws `GatewayError` in the words of Anthropic, which its clients read.
  */
-export function refuseTooLong({ call, size, names }: ChatWork, { limits }: Model): void {
+export function refuseTooLong({ call, size, names }: ChatRequest, { limits }: Model): void {
   const { context = Infinity } = limits;
   // All bytes that count in the hold are more than those of the messages.
   if (leastTokens(size.text_bytes) <= context) return;

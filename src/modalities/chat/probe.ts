@@ -3,7 +3,7 @@ import type { Model, Upstream } from '../../core/model.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { ProbeContext } from '../../pipeline/modality.js';
 import { replyBill } from './price.js';
-import { chatWork } from './formats/chat-completion.js';
+import { chatRequest } from './formats/chat-completion.js';
 import type { UsageReport } from './usage-report.js';
 import { sendChat, visiblePartsOf } from './planned-chat.js';
 
@@ -35,8 +35,8 @@ async function probeWith(
   { configuration, network, client }: ProbeContext,
 ): Promise<Bill> {
   const messages = [{ role: 'user' as const, content: 'Hi' }];
-  const work = chatWork({ model: model.id, messages, max_tokens }, model);
-  const { call } = work;
+  const request = chatRequest({ model: model.id, messages, max_tokens }, model);
+  const { call } = request;
   const head = { id: 'chatcmpl-probe', created: 0, model: model.id };
   const { limits } = configuration;
   const reports: UsageReport[] = [];
@@ -44,7 +44,7 @@ async function probeWith(
     call,
     upstream,
     head,
-    visible: visiblePartsOf(model, work),
+    visible: visiblePartsOf(model, request),
     limits,
     client,
     reports,
@@ -53,6 +53,6 @@ async function probeWith(
   if (answer.kind !== 'chat') {
     throw new UpstreamError('broken', 'The upstream began a stream that was not asked for.');
   }
-  const terms = { work, model, upstream, hold_nano: null, reports };
+  const terms = { request, model, upstream, hold_nano: null, reports };
   return replyBill(answer.reply, terms);
 }

@@ -1,7 +1,7 @@
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import { tokenCost, priceOfPrompt } from '../../billing/bill.js';
 import type { Model } from '../../core/model.js';
-import { chatWork } from './formats/chat-completion.js';
+import { chatRequest } from './formats/chat-completion.js';
 import { chatMaxCost } from './price.js';
 
 const PROMPT_TOKENS = 1_000;
@@ -12,13 +12,13 @@ export async function sampleBill(model: Model): Promise<SampleBill> {
   const content = 'word'.repeat(PROMPT_TOKENS);
   const completion_tokens = Math.min(ANSWER_TOKENS, model.limits.max_tokens ?? ANSWER_TOKENS);
   const messages = [{ role: 'user' as const, content }];
-  const work = chatWork({ model: model.id, messages, max_tokens: completion_tokens }, model);
+  const request = chatRequest({ model: model.id, messages, max_tokens: completion_tokens }, model);
   const usage = { prompt_tokens: PROMPT_TOKENS, completion_tokens };
-  const request =
+  const sample =
     `chat: ${content.length} bytes of text that turn out to be ${PROMPT_TOKENS} tokens, ` +
     `and an answer of ${completion_tokens}, with "max_tokens": ${completion_tokens}`;
-  const held_nano = chatMaxCost(work, model, model.upstreams);
-  return billSample(request, held_nano, model.upstreams, ({ price }) =>
+  const held_nano = chatMaxCost(request, model, model.upstreams);
+  return billSample(sample, held_nano, model.upstreams, ({ price }) =>
     tokenCost(usage, priceOfPrompt(price, PROMPT_TOKENS)),
   );
 }

@@ -1,6 +1,6 @@
 import { type Terms, chatMaxCost } from '../../../src/modalities/chat/price.js';
 import { UsageReport } from '../../../src/modalities/chat/usage-report.js';
-import { chatWork } from '../../../src/modalities/chat/formats/chat-completion.js';
+import { chatRequest } from '../../../src/modalities/chat/formats/chat-completion.js';
 import type { ChatCompletionBody } from '../../../src/schema-types/chat-completion.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 import type { Capability, Model, Price } from '../../../src/core/model.js';
@@ -36,9 +36,9 @@ export function termsOf(
   max_tokens = 100,
 ): Terms {
   const model = modelAt(prices, max_tokens);
-  const work = chatWork({ model: 'm', ...body }, model);
-  const bound = chatMaxCost(work, model, model.upstreams);
+  const request = chatRequest({ model: 'm', ...body }, model);
+  const bound = chatMaxCost(request, model, model.upstreams);
   const upstream = model.upstreams[0] ?? upstreamAt(providerAt('http://127.0.0.1'));
-  const reports = [new UsageReport(0, work.call.n)];
-  return { work, model, upstream, reports, hold_nano: bound === 0n ? null : bound };
+  const reports = [new UsageReport(0, request.call.n)];
+  return { request, model, upstream, reports, hold_nano: bound === 0n ? null : bound };
 }

@@ -10,7 +10,7 @@ import {
 import { chat as openai } from '../../../providers/openai.js';
 import { UsageReport } from '../../../src/modalities/chat/usage-report.js';
 import { tokenCost, priceOfPrompt, type Bill } from '../../../src/billing/bill.js';
-import { chatWork } from '../../../src/modalities/chat/formats/chat-completion.js';
+import { chatRequest } from '../../../src/modalities/chat/formats/chat-completion.js';
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
 import { FREE, modelAt, PRICE, termsOf } from '../../billing/helpers/terms.js';
 import type { Price } from '../../../src/core/model.js';
@@ -116,7 +116,7 @@ describe('the max cost of a chat call', () => {
         parts,
         (call, list, max, { used, cached, written, voice }) => {
           const model = modelAt(list);
-          const work = chatWork({ model: 'm', ...call, max_tokens: max }, model);
+          const work = chatRequest({ model: 'm', ...call, max_tokens: max }, model);
           const bound = chatMaxCost(work, model, model.upstreams);
           const prompt_tokens = tokensOf(call.messages);
           const completion_tokens = Math.floor(used * max * call.n);
@@ -150,7 +150,7 @@ describe('the max cost of a chat call', () => {
   for (const [name, message] of GROWING) {
     it(`grows with ${name}`, () => {
       const model = modelAt([PRICE]);
-      const work = chatWork({ model: 'm', messages: [message] }, model);
+      const work = chatRequest({ model: 'm', messages: [message] }, model);
       expect(maxTokens(work, model, provider).prompt_tokens).to.be.greaterThan(10_000);
     });
   }
@@ -164,7 +164,7 @@ describe('the max cost of a chat call', () => {
     it(`holds the prompt ${reads} times for n ${n} where a call takes at most ${max}`, () => {
       const operations = new Map([['chat', { path: '/', codec: undefined, max }]]);
       const model = modelAt([PRICE]);
-      const work = chatWork({ model: 'm', messages: [{ role: 'user', content: '' }], n }, model);
+      const work = chatRequest({ model: 'm', messages: [{ role: 'user', content: '' }], n }, model);
       const { prompt_tokens } = maxTokens(work, model, { ...provider, operations });
       expect(prompt_tokens).to.equal(80 * reads);
     });
@@ -197,7 +197,7 @@ describe('the max cost of a chat call', () => {
   for (const [name, more, most] of KNOWN) {
     it(`reckons with ${name}`, () => {
       const model = modelAt([PRICE]);
-      const work = chatWork({ model: 'm', messages: [user], ...more }, model);
+      const work = chatRequest({ model: 'm', messages: [user], ...more }, model);
       expect(maxTokens(work, model, provider)).to.deep.equal(most);
     });
   }
@@ -222,7 +222,7 @@ describe('the max cost of a chat call', () => {
       const hidden_tokens = { base: 100, tools: 700 };
       const stating = providerAt('http://127.0.0.1', { hidden_tokens, image_tokens: 8_512 });
       const body = { model: 'm', messages: [user], max_tokens: 7, ...more };
-      expect(maxTokens(chatWork(body, model), model, stating)).to.deep.equal(most);
+      expect(maxTokens(chatRequest(body, model), model, stating)).to.deep.equal(most);
     });
   }
 
@@ -235,7 +235,7 @@ describe('the max cost of a chat call', () => {
     };
     const model = modelAt([price], 100);
     const messages = [{ role: 'user' as const, content: [audio] }];
-    const work = chatWork({ model: 'm', messages }, model);
+    const work = chatRequest({ model: 'm', messages }, model);
     expect(chatMaxCost(work, model, model.upstreams)).to.equal(
       80n * 200n + 160n * 1_000n + 100n * 2_000n,
     );
@@ -245,14 +245,18 @@ describe('the max cost of a chat call', () => {
     const hidden_tokens = { base: 1_000, tools: 0 };
     const stating = upstreamAt(providerAt('http://127.0.0.1', { hidden_tokens }), { price: PRICE });
     const model = modelAt([PRICE], 100);
-    const work = chatWork({ model: 'm', messages: [user] }, model);
+    const work = chatRequest({ model: 'm', messages: [user] }, model);
     expect(chatMaxCost(work, model, [...model.upstreams, stating])).to.equal(222_000n);
   });
 
   it('is nothing where all upstreams are free, and the dearest where one is not', () => {
     const bounds = [[FREE], [FREE, PRICE]].map((list) => {
       const model = modelAt(list, 100);
-      return chatMaxCost(chatWork({ model: 'm', messages: [user] }, model), model, model.upstreams);
+      return chatMaxCost(
+        chatRequest({ model: 'm', messages: [user] }, model),
+        model,
+        model.upstreams,
+      );
     });
     expect(bounds).to.deep.equal([0n, 72_000n]);
   });
@@ -264,7 +268,7 @@ const HOLD_NANO = 85n * 150n + 100n * 600n;
 
 /** The bill of a whole answer with these texts, one for each choice, and this usage. */
 function billOf(usage: unknown, texts: readonly string[], terms: Terms): Promise<Bill> {
-  const report = new UsageReport(0, terms.work.call.n);
+  const report = new UsageReport(0, terms.request.call.n);
   report.add(usage);
   const choices = texts.map((text, index) => ({ index, text }));
   return chatBill(choices, { ...terms, reports: [report] }, true);
@@ -499,8 +503,8 @@ describe('an estimated bill', () => {
       },
     ].map((body) => termsOf(body));
     const formed = termsOf(HELLO);
-    Object.assign(formed.work.call.fields, { response_format: schema });
-    formed.work.size.text_bytes += 400;
+    Object.assign(formed.request.call.fields, { response_format: schema });
+    formed.request.size.text_bytes += 400;
     for (const terms of [...laden, formed]) {
       const { usage } = await estimatedBill(['one'], terms);
       expect(usage.prompt_tokens - bare.usage.prompt_tokens).to.be.greaterThan(50);

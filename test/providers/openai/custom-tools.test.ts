@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { chat } from '../../../providers/openai.js';
 import type { ToolCallFragment } from '../../../src/modalities/chat/codec.js';
-import { completionWork } from '../../../src/modalities/chat/formats/chat-completion.js';
-import { responsesWork } from '../../../src/modalities/chat/formats/responses-request.js';
+import { completionRequest } from '../../../src/modalities/chat/formats/chat-completion.js';
+import { responsesRequest } from '../../../src/modalities/chat/formats/responses-request.js';
 import { FREE, modelAt } from '../../billing/helpers/terms.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';
 
@@ -16,7 +16,7 @@ const clockCall = {
 };
 
 /** As the gateway reads it: earlier calls of custom tools are calls of functions by now. */
-const { call } = completionWork(
+const { call } = completionRequest(
   {
     model: 'm',
     messages: [
@@ -58,7 +58,7 @@ describe('custom tools at a model that knows them', () => {
   });
 
   it('are sent with their grammar for a client of the Responses API too', () => {
-    const work = responsesWork(
+    const work = responsesRequest(
       {
         model: 'm',
         input: 'Hello!',

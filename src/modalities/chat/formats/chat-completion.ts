@@ -20,7 +20,7 @@ import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import type { MediaFile } from '../../../lib/media-reader.js';
 import { isRecord } from '../../../lib/objects.js';
 import { needsFolding } from '../../../lib/tool-schema.js';
-import type { ChatWork, PromptSize } from '../call.js';
+import type { ChatRequest, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
 import { neededCapabilities } from './needs.js';
 
@@ -45,10 +45,10 @@ export const chatCompletion: ChatFormat = {
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated, and its type is generated from the schema.
-  read: (body, model) => completionWork(body as ChatCompletionBody, model),
-  write: (head, reply, { usage }, work) => completion(head, reply, usage, work),
-  stream: (head, visible, work) =>
-    new ChunkWriter(head, visible, { object: 'text_completion.chunk', calls: callFormat(work) }),
+  read: (body, model) => completionRequest(body as ChatCompletionBody, model),
+  write: (head, reply, { usage }, request) => completion(head, reply, usage, request),
+  stream: (head, visible, request) =>
+    new ChunkWriter(head, visible, { object: 'text_completion.chunk', calls: callFormat(request) }),
 };
 
 /**
@@ -110,29 +110,29 @@ const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
  * Fits a validated body of chat completions to a model, with tools in any form. Throws
  * `GatewayError` if the tools are not valid, or if the model cannot do it.
  */
-export function completionWork(body: ChatCompletionBody, model: Model): ChatWork {
+export function completionRequest(body: ChatCompletionBody, model: Model): ChatRequest {
   const { messages: given } = body;
-  if (!given.some(saysNothing)) return translatedWork(body, model);
+  if (!given.some(saysNothing)) return translatedRequest(body, model);
   const names = new ClientNames(new Map());
   given.forEach((message, at) => names.place(message, `messages[${at}]`));
   const { messages, left_out } = spokenTurns(given, names, 'messages');
-  const work = names.reading(messages, () => translatedWork({ ...body, messages }, model));
-  const ignored = new Set(work.ignored);
+  const request = names.reading(messages, () => translatedRequest({ ...body, messages }, model));
+  const ignored = new Set(request.ignored);
   for (const message of left_out) noteUnknownFields(message, EMPTY_KEYS, 'messages[]', ignored);
-  return { ...work, names, ignored: [...ignored] };
+  return { ...request, names, ignored: [...ignored] };
 }
 
-function translatedWork(body: ChatCompletionBody, model: Model): ChatWork {
-  if (!body.tools && !body.functions && !body.function_call) return chatWork(body, model);
+function translatedRequest(body: ChatCompletionBody, model: Model): ChatRequest {
+  if (!body.tools && !body.functions && !body.function_call) return chatRequest(body, model);
   const translated = asFunctions(body);
-  return translated.complete(chatWork(translated.body, model));
+  return translated.complete(chatRequest(translated.body, model));
 }
 
 /**
  * Fits a validated body to a model: capabilities, aliases, passthrough, limits (specification 2.1
  * to 2.3). Throws `GatewayError` if the model cannot do it.
  */
-export function chatWork(body: ChatCompletionBody, model: Model): ChatWork {
+export function chatRequest(body: ChatCompletionBody, model: Model): ChatRequest {
   const ignored = new Set<string>();
   const requested = requestedLimit(body);
   const { messages, is_plain, size, media } = readMessages(
@@ -175,7 +175,7 @@ function readMessages(
   messages: readonly ChatMessage[],
   capabilities: ReadonlySet<Capability>,
   ignored: Set<string>,
-): Pick<ChatWork, 'size' | 'media'> & Pick<ChatCall, 'messages'> & { is_plain: boolean } {
+): Pick<ChatRequest, 'size' | 'media'> & Pick<ChatCall, 'messages'> & { is_plain: boolean } {
   const size: PromptSize = {
     text_bytes: 0,
     messages: messages.length,

@@ -4,12 +4,12 @@ import type { Model } from '../../../core/model.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { CompletionsBody } from '../../../schema-types/completions.js';
-import type { ChatWork, AnswerHead, VisibleParts } from '../call.js';
+import type { ChatRequest, AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta } from '../codec.js';
 import type { ChoiceText } from '../usage-report.js';
 import type { ChatFormat, ChatStreamWriter } from './format.js';
 import { finishReason } from './openai-answer.js';
-import { chatWork } from './chat-completion.js';
+import { chatRequest } from './chat-completion.js';
 import { COMMON_TEXTS } from './openai-texts.js';
 import { repairBody } from './openai-tidy.js';
 
@@ -33,7 +33,7 @@ export const completions: ChatFormat = {
   texts: COMMON_TEXTS,
   modelOf: (body) => (body as CompletionsBody).model,
   // The body was validated, and its type is generated from the schema.
-  read: (body, model) => completionWork(body as CompletionsBody, model),
+  read: (body, model) => completionRequest(body as CompletionsBody, model),
   write: (head, reply, { usage }) => ({
     ...headOf(head),
     choices: reply.choices.map(({ index, content, finish_reason }) =>
@@ -56,7 +56,7 @@ const OF_CHAT = [
   'top_logprobs',
 ] as const;
 
-function completionWork(body: CompletionsBody, model: Model): ChatWork {
+function completionRequest(body: CompletionsBody, model: Model): ChatRequest {
   const { prompt, suffix, echo, best_of, logprobs, ...fields } = body;
   if (suffix) refuseField('suffix', 'is not supported: a chat model writes no text before another');
   if (echo) refuseField('echo', 'is not supported: put the prompt before the text yourself');
@@ -67,11 +67,11 @@ function completionWork(body: CompletionsBody, model: Model): ChatWork {
   if (best_of !== undefined && best_of !== (body.n ?? 1)) ignored.push('best_of');
   if (logprobs !== undefined) ignored.push('logprobs');
   const messages = [{ role: 'user' as const, content: textOf(prompt) }];
-  const work = chatWork(
+  const request = chatRequest(
     { ...(rest as Partial<ChatCompletionBody>), model: model.id, messages },
     model,
   );
-  return { ...work, ignored: [...work.ignored, ...ignored] };
+  return { ...request, ignored: [...request.ignored, ...ignored] };
 }
 
 function textOf(prompt: CompletionsBody['prompt']): string {

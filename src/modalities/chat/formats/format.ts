@@ -3,7 +3,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
-import type { ChatWork, AnswerHead, VisibleParts } from '../call.js';
+import type { ChatRequest, AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta, ChatReply } from '../codec.js';
 import type { ChoiceText } from '../usage-report.js';
 
@@ -56,15 +56,15 @@ export interface ChatFormat extends RequestFormat {
   /** The field that limits the tokens of an answer; by default that of chat completions. */
   readonly limit?: string;
   /**
-   * Translates a validated body into work for a model. Throws `GatewayError` if the model cannot do
-   * it.
+   * Translates a validated body into a chat request for a model. Throws `GatewayError` if the model
+   * cannot do it.
    */
-  read(body: object, model: Model, headers: RequestHeaders): ChatWork;
-  write(head: AnswerHead, reply: ChatReply, bill: Bill, work: ChatWork): object;
+  read(body: object, model: Model, headers: RequestHeaders): ChatRequest;
+  write(head: AnswerHead, reply: ChatReply, bill: Bill, request: ChatRequest): object;
   stream(
     head: AnswerHead,
     visible: VisibleParts,
-    work: ChatWork,
+    request: ChatRequest,
     asked?: RequestDetails,
   ): ChatStreamWriter;
   /** Writes the number of tokens of a prompt; by default `{input_tokens}`. */

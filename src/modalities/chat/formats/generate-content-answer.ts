@@ -5,7 +5,7 @@ import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
 import { isRecord, recordsIn } from '../../../lib/objects.js';
 import { plainId, signatureOf } from '../../../lib/tool-id.js';
-import type { ChatWork, AnswerHead } from '../call.js';
+import type { ChatRequest, AnswerHead } from '../call.js';
 import type { ChatChoice, ChatReply, ReasoningDetail, ToolCall } from '../codec.js';
 import { enumValue } from './generate-content-enum.js';
 import { othersIn, ownSignatures, sealedSignature } from './generate-content-state.js';
@@ -16,13 +16,13 @@ export function answerOf(
   head: AnswerHead,
   reply: ChatReply,
   { usage }: Bill,
-  work: Pick<ChatWork, 'hides_thoughts' | 'unwraps_value'>,
+  request: Pick<ChatRequest, 'hides_thoughts' | 'unwraps_value'>,
 ): object {
   return {
     candidates: reply.choices.map((choice) => {
       const { index, finish_reason, tool_calls, logprobs } = choice;
       const finishReason = finishOf(finish_reason, Boolean(tool_calls));
-      return candidate(index, partsOf(choice, work), {
+      return candidate(index, partsOf(choice, request), {
         finishReason,
         ...logprobsOf(logprobs),
       });
@@ -48,7 +48,7 @@ export function candidate(index: number, parts: readonly object[], more: object)
 
 function partsOf(
   choice: ChatChoice,
-  { hides_thoughts, unwraps_value }: Pick<ChatWork, 'hides_thoughts' | 'unwraps_value'>,
+  { hides_thoughts, unwraps_value }: Pick<ChatRequest, 'hides_thoughts' | 'unwraps_value'>,
 ): object[] {
   const { content, reasoning_content, reasoning_details = [], tool_calls = [] } = choice;
   const texts = new JsonTexts();

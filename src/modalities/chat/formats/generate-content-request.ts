@@ -5,13 +5,13 @@ import type {
   GeminiGenerationConfig,
   GenerateContentBody,
 } from '../../../schema-types/generate-content.js';
-import type { ChatWork } from '../call.js';
+import type { ChatRequest } from '../call.js';
 import { ClientNames } from '../client-names.js';
 import { messagesOf, type ContentReading } from './generate-content-contents.js';
 import { ENUM, enumSchema } from './generate-content-enum.js';
 import { CONTENT_SHAPE } from './generate-content-spelling.js';
 import { jsonSchema, toolsOf } from './generate-content-tools.js';
-import { chatWork, foreignFields } from './chat-completion.js';
+import { chatRequest, foreignFields } from './chat-completion.js';
 
 /** Fields that are translated below. All others are passed on, or named as ignored. */
 const TRANSLATED: ReadonlySet<string> = new Set([
@@ -63,23 +63,28 @@ const EFFORTS = [
 const LEAST_BUDGET = 1_024;
 
 /**
- * A request of the Gemini API as work for a model. Throws `GatewayError` if the model cannot do it.
+ * A request of the Gemini API as a chat request for a model. Throws `GatewayError` if the model
+ * cannot do it.
  */
-export function contentWork(body: GenerateContentBody, model: Model, stream: boolean): ChatWork {
+export function contentRequest(
+  body: GenerateContentBody,
+  model: Model,
+  stream: boolean,
+): ChatRequest {
   const names = new ClientNames(NAMES);
   const { capabilities } = model;
   const reading: ContentReading = { capabilities, names, ignored: new Set() };
   const completion = toCompletion(body, model, { stream, reading });
-  const work = names.reading(completion.messages, () => chatWork(completion, model));
+  const request = names.reading(completion.messages, () => chatRequest(completion, model));
   const { thinkingConfig, responseMimeType } = body.generationConfig ?? {};
   // A tool of Google's own is known: it is refused or passed on.
   const unknown = CONTENT_SHAPE.unknownFields(body).filter(
     (name) => !/^tools\[\]\.\w+$/u.test(name),
   );
   const foreign = Object.keys(body).filter((name) => FOREIGN.has(name));
-  const left = work.ignored.map((name) => names.ofIgnored(name));
+  const left = request.ignored.map((name) => names.ofIgnored(name));
   return {
-    ...work,
+    ...request,
     names,
     shows_reasoning: true,
     hides_thoughts: thinkingConfig?.includeThoughts !== true,

@@ -35,7 +35,7 @@ export interface ContentOptions {
   as: 'events' | 'list';
   /** Whether the client asked for the model's thoughts. */
   thoughts: boolean;
-  /** See `ChatWork`. The value is sent when it is whole. */
+  /** See `ChatRequest`. The value is sent when it is whole. */
   unwraps_value?: boolean | undefined;
 }
 

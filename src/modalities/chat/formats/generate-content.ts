@@ -5,7 +5,7 @@ import type { GenerateContentBody } from '../../../schema-types/generate-content
 import { countingEndpoint } from '../count-tokens.js';
 import type { ChatFormat } from './format.js';
 import { answerOf, errorOf } from './generate-content-answer.js';
-import { contentWork } from './generate-content-request.js';
+import { contentRequest } from './generate-content-request.js';
 import { normalizeSpelling } from './generate-content-spelling.js';
 import { CONTENT_TEXTS } from './generate-content-texts.js';
 import { geminiModels } from './model-lists.js';
@@ -91,11 +91,11 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
     texts: CONTENT_TEXTS,
     modelOf: (_, { model = '' }) => model,
     // The body was validated, and its type is generated from the schema.
-    read: (body, model) => contentWork(body as GenerateContentBody, model, streams),
-    write: (head, reply, bill, work) => answerOf(head, reply, bill, work),
-    stream: (head, visible, work, asked) => {
+    read: (body, model) => contentRequest(body as GenerateContentBody, model, streams),
+    write: (head, reply, bill, request) => answerOf(head, reply, bill, request),
+    stream: (head, visible, request, asked) => {
       const as = asked?.query.get('alt') === 'sse' ? 'events' : 'list';
-      const { hides_thoughts, unwraps_value } = work;
+      const { hides_thoughts, unwraps_value } = request;
       return new ContentWriter(head, visible, { as, thoughts: !hides_thoughts, unwraps_value });
     },
     error: errorOf,

@@ -15,7 +15,7 @@ import { carriedState, ending, MessagesWriter } from './messages-stream.js';
 import { BETAS, originalOf, toCompletion } from './messages-request.js';
 import { MESSAGES_TEXTS } from './messages-texts.js';
 import { guessPromptTokens } from '../price.js';
-import { chatWork } from './chat-completion.js';
+import { chatRequest } from './chat-completion.js';
 import { neededCapabilities } from './needs.js';
 
 /** Anthropic's Messages API, for its SDKs and Claude Code, with every chat model. */
@@ -45,26 +45,26 @@ export const messages: ChatFormat = {
   modelOf: (body) => (body as MessagesBody).model,
   read: (body, model, headers) => {
     // The body was validated, and its type is generated from the schema.
-    const request = body as MessagesBody;
-    refuseThread(request);
-    refuseTooMany(request, model);
-    const { completion, ignored, names, is_whole, others } = toCompletion(request, model);
-    const work = names.reading(completion.messages, () => chatWork(completion, model));
-    const own = is_whole ? { original: originalOf(request, headers) } : {};
+    const sent = body as MessagesBody;
+    refuseThread(sent);
+    refuseTooMany(sent, model);
+    const { completion, ignored, names, is_whole, others } = toCompletion(sent, model);
+    const request = names.reading(completion.messages, () => chatRequest(completion, model));
+    const own = is_whole ? { original: originalOf(sent, headers) } : {};
     // The model may read them.
-    work.size.text_bytes += Buffer.byteLength(JSON.stringify(others));
-    const { type = 'disabled' } = request.thinking ?? {};
+    request.size.text_bytes += Buffer.byteLength(JSON.stringify(others));
+    const { type = 'disabled' } = sent.thinking ?? {};
     return {
-      ...work,
-      call: { ...work.call, ...own, others },
+      ...request,
+      call: { ...request.call, ...own, others },
       names,
       shows_reasoning: type !== 'disabled',
-      ignored: [...new Set([...work.ignored.map((name) => names.ofIgnored(name)), ...ignored])],
+      ignored: [...new Set([...request.ignored.map((name) => names.ofIgnored(name)), ...ignored])],
     };
   },
   write: (head, reply, { usage }) => message(head, reply, usage),
-  stream: (head, visible, work) => {
-    const options = { usageOf, errorOf, prompt_tokens: guessPromptTokens(work) };
+  stream: (head, visible, request) => {
+    const options = { usageOf, errorOf, prompt_tokens: guessPromptTokens(request) };
     return new MessagesWriter(messageHead(head), visible, options);
   },
   error: errorOf,

@@ -2,7 +2,7 @@ import { detailedUsageBody, usageBody, type Bill } from '../../../billing/bill.j
 import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
 import type { ChatChoice, ChatDelta, ChatReply } from '../codec.js';
-import type { AnswerHead, ChatWork, VisibleParts } from '../call.js';
+import type { AnswerHead, ChatRequest, VisibleParts } from '../call.js';
 import { callFormat, TOOL_CALLS, type CallFormat } from './openai-calls.js';
 import type { ChoiceText } from '../usage-report.js';
 import type { ChatStreamWriter } from './format.js';
@@ -98,21 +98,21 @@ export function finishReason(
 }
 
 /**
- * The answer to a chat call that is not streamed (specification 2.4). `work` says how its client
+ * The answer to a chat call that is not streamed (specification 2.4). `request` says how its client
  * wants tool calls; by default as `tool_calls`.
  */
 export function completion(
   head: AnswerHead,
   reply: ChatReply,
   usage: TokenUsage,
-  work?: ChatWork,
+  request?: ChatRequest,
 ): object {
   const { id, created, model } = head;
-  const choices = reply.choices.map((choice) => choiceBody(choice, work));
+  const choices = reply.choices.map((choice) => choiceBody(choice, request));
   return { id, object: 'text_completion', created, model, choices, usage: usageBody(usage) };
 }
 
-function choiceBody(choice: ChatChoice, work: ChatWork | undefined): object {
+function choiceBody(choice: ChatChoice, request: ChatRequest | undefined): object {
   const { index, content, tool_calls, reasoning_content, reasoning_details, logprobs } = choice;
   const message: Omit<ChatChoice, 'index' | 'finish_reason' | 'tool_calls'> & {
     role: 'assistant';
@@ -122,7 +122,7 @@ function choiceBody(choice: ChatChoice, work: ChatWork | undefined): object {
   };
   if (reasoning_content !== undefined) message.reasoning_content = reasoning_content;
   if (reasoning_details) message.reasoning_details = reasoning_details;
-  const calls = tool_calls && (work ? callFormat(work) : TOOL_CALLS);
+  const calls = tool_calls && (request ? callFormat(request) : TOOL_CALLS);
   if (calls) Object.assign(message, calls.message(tool_calls));
   const finish_reason = finishReason(
     choice.finish_reason,

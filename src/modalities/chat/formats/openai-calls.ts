@@ -1,4 +1,4 @@
-import type { ChatWork, ClientTools } from '../call.js';
+import type { ChatRequest, ClientTools } from '../call.js';
 import type { ToolCall, ToolCallFragment } from '../codec.js';
 import { customInput } from '../../../lib/tool-arguments.js';
 
@@ -45,7 +45,7 @@ const FUNCTION_CALL: CallFormat = {
 };
 
 /** Chooses how the tool calls of an answer are written. */
-export function callFormat({ tools, has_functions }: ChatWork): CallFormat {
+export function callFormat({ tools, has_functions }: ChatRequest): CallFormat {
   if (has_functions) return FUNCTION_CALL;
   const hasCustom = tools && [...tools.values()].some(({ is_custom }) => is_custom);
   return hasCustom ? customFormat(tools) : TOOL_CALLS;

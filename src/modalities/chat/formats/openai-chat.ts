@@ -8,7 +8,7 @@ import { ChunkWriter, completion } from './openai-answer.js';
 import { callFormat } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
 import { repairOpenBody } from './openai-tidy.js';
-import { completionWork } from './chat-completion.js';
+import { completionRequest } from './chat-completion.js';
 import { neededCapabilities } from './needs.js';
 
 interface Contract {
@@ -39,9 +39,9 @@ export const openAiChat: ChatFormat = {
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated: its schema refines the one from which its type is generated.
-  read: (body, model) => completionWork(body as ChatCompletionBody, model),
-  write: (head, reply, { usage }, work) => {
-    const answer = completion(head, reply, usage, work);
+  read: (body, model) => completionRequest(body as ChatCompletionBody, model),
+  write: (head, reply, { usage }, request) => {
+    const answer = completion(head, reply, usage, request);
     const { choices } = answer as Contract;
     return {
       ...answer,
@@ -51,15 +51,15 @@ export const openAiChat: ChatFormat = {
       usage: detailedUsageBody(usage),
     };
   },
-  stream: (head, visible, work) =>
+  stream: (head, visible, request) =>
     new ChunkWriter(head, visible, {
       object: 'chat.completion.chunk',
       opening: { content: '', refusal: null },
       null_logprobs: true,
       refusals: true,
-      usage: work.include_usage ? 'asked' : 'never',
+      usage: request.include_usage ? 'asked' : 'never',
       usage_details: true,
-      calls: callFormat(work),
+      calls: callFormat(request),
     }),
 };
 

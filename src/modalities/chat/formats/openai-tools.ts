@@ -2,7 +2,7 @@ import { fieldError } from '../../../core/errors.js';
 import { noteUnknownFields } from '../../../http/ignored-header.js';
 import { isRecord } from '../../../lib/objects.js';
 import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
-import type { ChatWork, ClientTool } from '../call.js';
+import type { ChatRequest, ClientTool } from '../call.js';
 import { CUSTOM_PARAMETERS } from './custom-input.js';
 
 const ENTRY_KEYS = new Set(['type', 'custom', 'cache_control']);
@@ -14,10 +14,10 @@ const OLDER: Readonly<Record<string, string>> = {
   tool_choice: 'function_call',
 };
 
-/** A body whose tools are all functions, and how work for it becomes work for the client's body. */
+/** A body whose tools are all functions, and how its request becomes that of the client's body. */
 interface FunctionsBody {
   body: ChatCompletionBody;
-  complete: (work: ChatWork) => ChatWork;
+  complete: (request: ChatRequest) => ChatRequest;
 }
 
 /**
@@ -31,7 +31,7 @@ export function asFunctions(body: ChatCompletionBody): FunctionsBody {
   if (isRecord(body.function_call)) {
     throw fieldError('function_call', 'names a function, but there are no functions');
   }
-  if (!tools) return { body, complete: (work) => work };
+  if (!tools) return { body, complete: (request) => request };
   const names = new Map<string, ClientTool>();
   const custom_tools = new Map<string, object>();
   const ignored = new Set<string>();
@@ -51,14 +51,14 @@ export function asFunctions(body: ChatCompletionBody): FunctionsBody {
     return asFunction(tool, tool.custom, ignored);
   });
   const translated = { ...body, tools: plain, ...choiceOf(body.tool_choice, plain) };
-  if (names.size === 0) return { body: translated, complete: (work) => work };
+  if (names.size === 0) return { body: translated, complete: (request) => request };
   return {
     body: translated,
-    complete: (work) => ({
-      ...work,
-      call: { ...work.call, custom_tools },
+    complete: (request) => ({
+      ...request,
+      call: { ...request.call, custom_tools },
       tools: names,
-      ignored: [...new Set([...work.ignored, ...ignored])],
+      ignored: [...new Set([...request.ignored, ...ignored])],
     }),
   };
 }
@@ -104,11 +104,11 @@ function olderFunctions(
   const tool_fields = { tools: entries, ...chosen, parallel_tool_calls: false };
   return {
     body: { ...rest, ...(entries.length > 0 && tool_fields) },
-    complete: (work) => {
-      const ignored = work.ignored
+    complete: (request) => {
+      const ignored = request.ignored
         .filter((name) => name !== 'parallel_tool_calls')
         .map((name) => OLDER[name] ?? name);
-      return { ...work, has_functions: true, ignored };
+      return { ...request, has_functions: true, ignored };
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../../../core/usage.js';
 import type { ToolCall, ReasoningDetail } from '../codec.js';
-import type { ChatWork, ClientTools, AnswerHead } from '../call.js';
+import type { ChatRequest, ClientTools, AnswerHead } from '../call.js';
 import { finishReason } from './openai-answer.js';
 import { joinDetails, sealed } from './sealed-reasoning.js';
 import { customInput } from '../../../lib/tool-arguments.js';
@@ -40,7 +40,7 @@ const NOTHING_KEPT = {
  */
 export interface ResponseBase {
   head: AnswerHead;
-  echo: ChatWork['echo'];
+  echo: ChatRequest['echo'];
 }
 
 /** The answer, complete or so far. */

@@ -3,10 +3,10 @@ import type { Model } from '../../../core/model.js';
 import { headerSafe } from '../../../http/ignored-header.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { ResponsesBody, ResponsesItem } from '../../../schema-types/responses.js';
-import type { ChatWork } from '../call.js';
+import type { ChatRequest } from '../call.js';
 import { ClientNames } from '../client-names.js';
 import { BodyShape } from './body-shape.js';
-import { chatWork, foreignFields, LEGACY_FIELDS } from './chat-completion.js';
+import { chatRequest, foreignFields, LEGACY_FIELDS } from './chat-completion.js';
 import { Conversation, searchIds, toolsOfItem } from './responses-input.js';
 import { ToolList } from './responses-tools.js';
 
@@ -61,10 +61,10 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * A request of the Responses API as work for a model. Throws `GatewayError` if the model cannot do
- * it, or if it refers to an earlier answer: the gateway stores none.
+ * A request of the Responses API as a chat request for a model. Throws `GatewayError` if the model
+ * cannot do it, or if it refers to an earlier answer: the gateway stores none.
  */
-export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
+export function responsesRequest(body: ResponsesBody, model: Model): ChatRequest {
   refuseState(body);
   const items = typeof body.input === 'string' ? [userItem(body.input)] : body.input;
   const given = [...(body.tools ?? []), ...items.flatMap((item) => toolsOfItem(item))];
@@ -84,11 +84,11 @@ export function responsesWork(body: ResponsesBody, model: Model): ChatWork {
     model: body.model,
     messages,
   };
-  const work = names.reading(messages, () => chatWork(completion, model));
-  const left = work.ignored.map((name) => names.ofIgnored(name));
+  const request = names.reading(messages, () => chatRequest(completion, model));
+  const left = request.ignored.map((name) => names.ofIgnored(name));
   return {
-    ...work,
-    call: { ...work.call, custom_tools: tools.custom_tools },
+    ...request,
+    call: { ...request.call, custom_tools: tools.custom_tools },
     tools: tools.names,
     ...(asksReasoning(body) && { shows_reasoning: true }),
     names,

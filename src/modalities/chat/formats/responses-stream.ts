@@ -2,7 +2,7 @@ import type { Bill } from '../../../billing/bill.js';
 import type { ErrorCode, GatewayError } from '../../../core/errors.js';
 import type { FailedRequest } from '../../../pipeline/stage.js';
 import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
-import type { ChatWork, ClientTools, AnswerHead, VisibleParts } from '../call.js';
+import type { ChatRequest, ClientTools, AnswerHead, VisibleParts } from '../call.js';
 import { CustomInput } from './custom-input.js';
 import { EventWriter, namedEvent } from './openai-answer.js';
 import {
@@ -55,7 +55,7 @@ export class ResponsesWriter extends EventWriter {
   constructor(
     private readonly head: AnswerHead,
     visible: VisibleParts,
-    { tools, echo }: Pick<ChatWork, 'tools' | 'echo'>,
+    { tools, echo }: Pick<ChatRequest, 'tools' | 'echo'>,
   ) {
     super(visible);
     this.#tools = tools;

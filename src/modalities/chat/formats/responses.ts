@@ -16,7 +16,7 @@ import {
 } from './responses-items.js';
 import { repairItems } from './responses-input.js';
 import { RESPONSES_TEXTS } from './responses-texts.js';
-import { responsesWork } from './responses-request.js';
+import { responsesRequest } from './responses-request.js';
 import { failedStream, ResponsesWriter } from './responses-stream.js';
 import { neededCapabilities } from './needs.js';
 
@@ -44,14 +44,14 @@ export const responses: ChatFormat = {
   texts: RESPONSES_TEXTS,
   modelOf: (body) => (body as ResponsesBody).model,
   // The body was validated, and its type is generated from the schema.
-  read: (body, model) => responsesWork(body as ResponsesBody, model),
-  write: (head, reply, { usage }, work) => {
+  read: (body, model) => responsesRequest(body as ResponsesBody, model),
+  write: (head, reply, { usage }, request) => {
     const [choice] = reply.choices;
     const ending = responseStatus(choice?.finish_reason, Boolean(choice?.tool_calls));
-    const output = withLastStatus(itemsOf(head, choice, work.tools), ending.status);
-    return response({ head, echo: work.echo }, output, ending, usage);
+    const output = withLastStatus(itemsOf(head, choice, request.tools), ending.status);
+    return response({ head, echo: request.echo }, output, ending, usage);
   },
-  stream: (head, visible, work) => new ResponsesWriter(head, visible, work),
+  stream: (head, visible, request) => new ResponsesWriter(head, visible, request),
   errorStream: failedStream,
 };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chatWork } from '../../../../src/modalities/chat/formats/chat-completion.js';
+import { chatRequest } from '../../../../src/modalities/chat/formats/chat-completion.js';
 import { FREE, modelAt } from '../../../billing/helpers/terms.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 import { chat, errorOf } from '../../../helpers/ask.js';
@@ -206,7 +206,7 @@ describe('how much a model thinks', () => {
   const body = { model: 'm', messages: [{ role: 'user' as const, content: '' }], ...asked };
 
   it('travels to a model that lists it, counted as prompt', () => {
-    const { call, size, ignored } = chatWork(body, {
+    const { call, size, ignored } = chatRequest(body, {
       ...modelAt([FREE]),
       passthrough: new Set(names),
     });
@@ -217,7 +217,7 @@ describe('how much a model thinks', () => {
   });
 
   it('is named as ignored by any other', () => {
-    const { call, ignored } = chatWork(body, modelAt([FREE]));
+    const { call, ignored } = chatRequest(body, modelAt([FREE]));
     expect(call.fields).to.deep.equal({});
     expect(ignored).to.deep.equal(names);
   });

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { GatewayError } from '../../../../src/core/errors.js';
 import type { Model, Capability } from '../../../../src/core/model.js';
 import { compileShippedSchema } from '../../../../src/http/body-schema.js';
-import type { ChatWork } from '../../../../src/modalities/chat/call.js';
-import { chatWork } from '../../../../src/modalities/chat/formats/chat-completion.js';
+import type { ChatRequest } from '../../../../src/modalities/chat/call.js';
+import { chatRequest } from '../../../../src/modalities/chat/formats/chat-completion.js';
 import { repairBody } from '../../../../src/modalities/chat/formats/openai-tidy.js';
 import type {
   ChatCompletionBody,
@@ -149,8 +149,8 @@ describe('messages and what a model can take', () => {
 
 describe('what an earlier answer brings back', () => {
   const model: Model = { ...modelAt([FREE]), capabilities: new Set(['chat', 'tools']) };
-  const work = (...messages: object[]): ChatWork =>
-    chatWork({ model: 'm', messages: messages as ChatMessage[] }, model);
+  const work = (...messages: object[]): ChatRequest =>
+    chatRequest({ model: 'm', messages: messages as ChatMessage[] }, model);
   const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
   const details = [
     {
@@ -211,7 +211,7 @@ describe('what an earlier answer brings back', () => {
     };
     expect(repairBody(body)).to.equal(true);
     compileShippedSchema('chat-completion')(body);
-    expect(chatWork(body as ChatCompletionBody, model).call.messages).to.deep.equal([
+    expect(chatRequest(body as ChatCompletionBody, model).call.messages).to.deep.equal([
       { role: 'assistant', content: 'No.' },
       { role: 'assistant', content: [{ type: 'text', text: 'Never.' }] },
     ]);
@@ -222,7 +222,7 @@ describe('what an earlier answer brings back', () => {
     const marked = { ...cache_control, mood: 'sunny' };
     const text = { type: 'text', text: 'Hi' };
     const tool = { type: 'function', function: { name: 'f' } };
-    const { call } = chatWork(
+    const { call } = chatRequest(
       {
         model: 'm',
         messages: [
@@ -257,12 +257,12 @@ const modelWith = (...capabilities: Capability[]): Model => ({
   capabilities: new Set(capabilities),
 });
 
-function work(part: object, model = modelWith(...ALL), role = 'user'): ChatWork {
+function work(part: object, model = modelWith(...ALL), role = 'user'): ChatRequest {
   const message = { role, content: [part], ...(role === 'tool' && { tool_call_id: 'a' }) };
-  return chatWork({ model: 'm', messages: [message as ChatMessage] }, model);
+  return chatRequest({ model: 'm', messages: [message as ChatMessage] }, model);
 }
 
-const sent = (made: ChatWork): unknown => made.call.messages[0]?.content?.[0];
+const sent = (made: ChatRequest): unknown => made.call.messages[0]?.content?.[0];
 
 function refusalOf(part: object, model?: Model): GatewayError {
   try {

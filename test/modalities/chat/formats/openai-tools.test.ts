@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import OpenAI from 'openai';
 import { callFormat } from '../../../../src/modalities/chat/formats/openai-calls.js';
-import type { ChatWork } from '../../../../src/modalities/chat/call.js';
-import { completionWork } from '../../../../src/modalities/chat/formats/chat-completion.js';
+import type { ChatRequest } from '../../../../src/modalities/chat/call.js';
+import { completionRequest } from '../../../../src/modalities/chat/formats/chat-completion.js';
 import type { ChatCompletionBody } from '../../../../src/schema-types/chat-completion.js';
 import { FREE, modelAt } from '../../../billing/helpers/terms.js';
 import { chat, chunksOf, completionOf, errorOf } from '../../../helpers/ask.js';
@@ -108,7 +108,7 @@ describe("OpenAI's other words for tools", () => {
 
   it('sends no fields of a format that the hold has not measured', async () => {
     const grammar = { definition: 'start: "x"', syntax: 'lark', more: 'x'.repeat(99) };
-    const work = completionWork(
+    const work = completionRequest(
       {
         model: 'm',
         messages: [hello],
@@ -185,7 +185,7 @@ describe("OpenAI's other words for tools", () => {
 describe('the calls of custom tools and functions in one stream', () => {
   const custom = { type: 'custom', custom: { name: 'exec' } };
   const body: ChatCompletionBody = { model: 'm', messages: [hello], tools: [custom, tool] };
-  const work: ChatWork = completionWork(body, modelAt([FREE]));
+  const work: ChatRequest = completionRequest(body, modelAt([FREE]));
 
   it('are told apart, and an input is told once it is whole', () => {
     const deltas = callFormat(work).deltas();

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { Stream } from 'openai/streaming';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import type { ChatDelta } from '../../../../src/modalities/chat/codec.js';
-import type { ChatWork } from '../../../../src/modalities/chat/call.js';
+import type { ChatRequest } from '../../../../src/modalities/chat/call.js';
 import { ResponsesWriter } from '../../../../src/modalities/chat/formats/responses-stream.js';
 
 const HEAD = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm' };
@@ -13,7 +13,7 @@ const BILL = {
   cost_nano: 1n,
   estimated: false,
 };
-const TOOLS: NonNullable<ChatWork['tools']> = new Map([
+const TOOLS: NonNullable<ChatRequest['tools']> = new Map([
   ['sky__rain', { name: 'rain', namespace: 'sky' }],
   ['run', { name: 'run', is_custom: true }],
 ]);
