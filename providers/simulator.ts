@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../src/lib/objects.js';
-import type { LocalUpstream, WireAnswer, WireRequest } from '../src/core/provider.js';
+import type { LocalUpstream, WireReply, WireRequest } from '../src/core/provider.js';
 import { complete, promptTokens, type Completion } from './simulator/chat.js';
 import { answerEmbeddings } from './simulator/embedding.js';
 import { answerImages } from './simulator/image.js';
@@ -46,7 +46,7 @@ export async function answer(
   request: WireRequest,
   settings: Settings,
   signal: AbortSignal,
-): Promise<WireAnswer> {
+): Promise<WireReply> {
   const { fail } = settings;
   if (fail === 'timeout') await wait(FOREVER_MS, undefined, { signal });
   const drill = DRILLS.get(Number(fail));

@@ -1,4 +1,4 @@
-import type { WireAnswer } from '../../src/core/provider.js';
+import type { WireReply } from '../../src/core/provider.js';
 import { hash } from './fake-text.js';
 import { document, isCount, reject, type Fields } from './wire.js';
 
@@ -8,7 +8,7 @@ const CHARACTERS_PER_TOKEN = 4;
 const FLOAT_BYTES = 4;
 
 /** The embeddings wire: vectors of length 1, the same for the same text of the same model. */
-export function answerEmbeddings(body: Fields, isCut: boolean): WireAnswer {
+export function answerEmbeddings(body: Fields, isCut: boolean): WireReply {
   const inputs = inputsOf(body['input']);
   if (inputs.length === 0) return reject('input', 'An input is needed.');
   const dimensions = body['dimensions'] ?? STANDARD_DIMENSIONS;

@@ -1,4 +1,4 @@
-import type { WireAnswer } from '../../src/core/provider.js';
+import type { WireReply } from '../../src/core/provider.js';
 import { png } from './png.js';
 import { hash } from './fake-text.js';
 import { document, isCount, refuse, reject, textIn, type Fields } from './wire.js';
@@ -22,7 +22,7 @@ const AGAINST_THE_RULES = {
  * The images wire: as many PNGs as asked for, of the size asked for, as base64, and the same to the
  * same prompt. A prompt with `[fail]` in it is refused as one that breaks the rules.
  */
-export async function answerImages(body: Fields, isCut: boolean): Promise<WireAnswer> {
+export async function answerImages(body: Fields, isCut: boolean): Promise<WireReply> {
   const prompt = textIn(body, 'prompt') ?? '';
   if (prompt === '') return reject('prompt', 'A prompt is needed.');
   if (prompt.includes('[fail]')) return refuse(AGAINST_THE_RULES);

@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/lib/objects.js';
-import type { WireAnswer } from '../../src/core/provider.js';
+import type { WireReply } from '../../src/core/provider.js';
 import { hash } from './fake-text.js';
 import { document, reject, type Fields } from './wire.js';
 
@@ -9,7 +9,7 @@ const FLAG = '[flag]';
 const CHARACTERS_PER_TOKEN = 4;
 
 /** The moderations wire: only inputs with `[flag]` are harmful. */
-export function answerModerations(body: Fields, isCut: boolean): WireAnswer {
+export function answerModerations(body: Fields, isCut: boolean): WireReply {
   const { input, model } = body;
   const inputs = typeof input === 'string' ? [input] : input;
   if (!Array.isArray(inputs) || inputs.length === 0) return reject('input', 'An input is needed.');

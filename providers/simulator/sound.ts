@@ -1,4 +1,4 @@
-import type { WireAnswer, WireRequest } from '../../src/core/provider.js';
+import type { WireReply, WireRequest } from '../../src/core/provider.js';
 import { secondsOfWav } from '../../src/lib/audio-length.js';
 import { hash } from './fake-text.js';
 import { document, reject, respond, textIn, type Fields } from './wire.js';
@@ -15,7 +15,7 @@ const LOUDNESS = 6_000;
  * The speech wire: a note for each character, the same for the same text, as WAV or as its bare
  * samples. MP3, which most clients ask for, is as long and silent.
  */
-export function answerSpeech(body: Fields, isCut: boolean): WireAnswer {
+export function answerSpeech(body: Fields, isCut: boolean): WireReply {
   const input = textIn(body, 'input') ?? '';
   if (input === '') return reject('input', 'An input is needed.');
   const format = textIn(body, 'response_format') ?? 'mp3';
@@ -91,7 +91,7 @@ const BYTES_PER_SECOND = 4_000;
 export async function answerTranscription(
   { body, headers }: WireRequest,
   isCut: boolean,
-): Promise<WireAnswer> {
+): Promise<WireReply> {
   const bytes = typeof body === 'string' ? body : new Uint8Array(body ?? []);
   const form = await new Response(bytes, { headers: { ...headers } })
     .formData()

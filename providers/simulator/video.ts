@@ -1,4 +1,4 @@
-import type { LocalUpstream, WireAnswer, WireRequest } from '../../src/core/provider.js';
+import type { LocalUpstream, WireReply, WireRequest } from '../../src/core/provider.js';
 import { content, faultIn, jobOf, newJob, progressOf, type Job } from './job.js';
 import { NOT_JSON, document, parse, refuse, reject, respond, textIn, type Fields } from './wire.js';
 
@@ -28,7 +28,7 @@ export async function answerVideos(
   request: WireRequest,
   url: URL,
   settings: Settings,
-): Promise<WireAnswer> {
+): Promise<WireReply> {
   const [, , id, part, ...more] = url.pathname.split('/');
   if (id === undefined)
     return request.method === 'POST' ? submit(request, settings) : refuse(UNKNOWN);
@@ -45,7 +45,7 @@ export async function answerVideos(
   return send(await content(job, Number(index)), rangeOf(request), settings['fail'] === 'cut');
 }
 
-function submit(request: WireRequest, settings: Settings): WireAnswer {
+function submit(request: WireRequest, settings: Settings): WireReply {
   const body = parse(request.body);
   if (!body) return refuse(NOT_JSON);
   const fault = faultIn(body);
@@ -56,7 +56,7 @@ function submit(request: WireRequest, settings: Settings): WireAnswer {
 }
 
 /** A job is its ID alone, so one that is cancelled is only never asked about again. */
-function cancel(id: string, job: Job): WireAnswer {
+function cancel(id: string, job: Job): WireReply {
   const { status } = progressOf(job, Date.now());
   return status === 'queued' ? document(describe(id, job)) : refuse(BEGUN);
 }
@@ -82,7 +82,7 @@ function rangeOf({ headers }: WireRequest): string {
 }
 
 /** The bytes, or the one range of them that is asked for; other ways to ask for some get all. */
-function send(bytes: Buffer, range: string, isCut: boolean): WireAnswer {
+function send(bytes: Buffer, range: string, isCut: boolean): WireReply {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/u.exec(range) ?? [];
   if (from === '' && to === '') return video(200, bytes, isCut);
   const start = from === '' ? Math.max(0, bytes.length - Number(to)) : Number(from);
@@ -101,7 +101,7 @@ function video(
   bytes: Buffer,
   isCut: boolean,
   more: Readonly<Record<string, string>> = {},
-): WireAnswer {
+): WireReply {
   const headers = { 'content-length': String(bytes.length), 'accept-ranges': 'bytes', ...more };
   return respond(status, 'video/mp4', slices(bytes, isCut), headers);
 }

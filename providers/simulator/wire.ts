@@ -1,6 +1,6 @@
 import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
-import type { WireAnswer, WireRequest } from '../../src/core/provider.js';
+import type { WireReply, WireRequest } from '../../src/core/provider.js';
 
 export type Fields = Record<string, unknown>;
 
@@ -19,7 +19,7 @@ export const NOT_JSON: Refusal = {
   message: 'The body is not a JSON object.',
 };
 
-export function refuse({ status, type, message, code, param }: Refusal): WireAnswer {
+export function refuse({ status, type, message, code, param }: Refusal): WireReply {
   const error = { message, type, param: param ?? null, code: code ?? null };
   const answer = respond(status, 'application/json', once(JSON.stringify({ error })));
   return status === 429
@@ -28,7 +28,7 @@ export function refuse({ status, type, message, code, param }: Refusal): WireAns
 }
 
 /** A 400 about one field. */
-export function reject(param: string, message: string): WireAnswer {
+export function reject(param: string, message: string): WireReply {
   return refuse({ status: 400, type: 'invalid_request_error', message, param });
 }
 
@@ -37,7 +37,7 @@ export function respond(
   type: string,
   body: AsyncIterable<Uint8Array>,
   headers: Readonly<Record<string, string>> = {},
-): WireAnswer {
+): WireReply {
   return { status, headers: { 'content-type': type, ...headers }, body };
 }
 
@@ -48,7 +48,7 @@ export function recordIn(fields: Fields, name: string): Fields {
 }
 
 /** A 200 with a JSON document; cut half-way for a drill. */
-export function document(value: unknown, isCut = false): WireAnswer {
+export function document(value: unknown, isCut = false): WireReply {
   return respond(200, 'application/json', once(JSON.stringify(value), isCut));
 }
 

@@ -114,7 +114,7 @@ export interface WireRequest {
 }
 
 /** An upstream's answer: headers in lower case; the body may be read once, as bytes. */
-export interface WireAnswer {
+export interface WireReply {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: AsyncIterable<Uint8Array>;
@@ -128,7 +128,7 @@ export interface LocalUpstream {
     request: WireRequest,
     settings: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-  ): Promise<WireAnswer>;
+  ): Promise<WireReply>;
   settings: Readonly<Record<string, unknown>>;
 }
 

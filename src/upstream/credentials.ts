@@ -60,9 +60,9 @@ export function withTokens(network: Network, tokens: TokenSource): Network {
     send: (provider, request, signal) => {
       if (!provider.service_account) return network.send(provider, request, signal);
       return authorized(provider, request, tokens, async (signed, isLast) => {
-        const answer = await network.send(provider, signed, signal);
-        if (answer.status === UNAUTHORIZED && !isLast) await skipBody(answer);
-        return answer;
+        const reply = await network.send(provider, signed, signal);
+        if (reply.status === UNAUTHORIZED && !isLast) await skipBody(reply);
+        return reply;
       });
     },
     close: () => network.close(),
@@ -90,8 +90,8 @@ async function authorized<Answer extends { status: number }>(
   const { service_account: account } = provider;
   if (!account || !mayCarry(provider, request)) return send(request, true);
   const token = await tokens.token(account);
-  const answer = await send(signedWith(token, request), false);
-  if (answer.status !== UNAUTHORIZED) return answer;
+  const reply = await send(signedWith(token, request), false);
+  if (reply.status !== UNAUTHORIZED) return reply;
   tokens.drop(account, token);
   return send(signedWith(await tokens.token(account), request), true);
 }

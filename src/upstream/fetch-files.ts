@@ -1,7 +1,7 @@
 import type { Provider } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import { LightAbortController, type LightAbortSignal } from '../lib/light-abort.js';
-import { AnswerTooLarge, type AnswerMemory } from './answer-body.js';
+import { ReplyTooLarge, type ReplyMemory } from './reply-body.js';
 import type { Network } from './network-types.js';
 import { readBytes, skipBody, type CallScope } from './upstream-request.js';
 import { followRedirects } from './redirects.js';
@@ -69,16 +69,16 @@ async function fetchFile(
   limits: FetchLimits,
   network: Network,
   signal: LightAbortSignal,
-  memory: AnswerMemory | undefined,
+  memory: ReplyMemory | undefined,
 ): Promise<Buffer> {
   const request = { method: 'GET', path: url, headers: {}, body: undefined } as const;
   const download = { noun: 'the file', total_ms: limits.fetch_ms, headers: HEADERS };
   try {
     const provider = foreignProvider(limits.fetch_ms);
-    const answer = await followRedirects(request, provider, download, network, signal);
-    if (answer.status === 200) return await readBytes(answer, limits.fetch_bytes, memory);
-    await skipBody(answer);
-    throw new Unfetchable(url, `is answered with status ${answer.status}`);
+    const reply = await followRedirects(request, provider, download, network, signal);
+    if (reply.status === 200) return await readBytes(reply, limits.fetch_bytes, memory);
+    await skipBody(reply);
+    throw new Unfetchable(url, `is answered with status ${reply.status}`);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     throw new Unfetchable(url, reasonOf(error, limits), { cause: error });
@@ -102,7 +102,7 @@ function foreignProvider(ms: number): Provider {
 }
 
 function reasonOf(error: UpstreamError, limits: FetchLimits): string {
-  if (error instanceof AnswerTooLarge) return tooMuch(limits);
+  if (error instanceof ReplyTooLarge) return tooMuch(limits);
   if (error instanceof NotPublic) return 'leads to an address that is not public';
   if (error.fault === 'timeout') return 'took too long';
   return error.fault === 'unreachable' ? 'cannot be reached' : 'cannot be read';

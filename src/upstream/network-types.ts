@@ -1,5 +1,5 @@
 import type { LightAbortSignal } from '../lib/light-abort.js';
-import type { Provider, WireAnswer, WireRequest } from '../core/provider.js';
+import type { Provider, WireReply, WireRequest } from '../core/provider.js';
 
 /** Sends requests to upstreams. */
 export interface Network {
@@ -10,6 +10,6 @@ export interface Network {
    * moment. A body that is left unread must be cancelled through `signal`, or by ending its
    * iteration.
    */
-  send(provider: Provider, request: WireRequest, signal: LightAbortSignal): Promise<WireAnswer>;
+  send(provider: Provider, request: WireRequest, signal: LightAbortSignal): Promise<WireReply>;
   close(): Promise<void>;
 }

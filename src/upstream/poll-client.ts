@@ -10,7 +10,7 @@ import {
   type PlainResponse,
   type StreamOptions,
 } from 'got';
-import type { Provider, Timeouts, WireAnswer, WireRequest } from '../core/provider.js';
+import type { Provider, Timeouts, WireReply, WireRequest } from '../core/provider.js';
 import { LightAbortController } from '../lib/light-abort.js';
 import { isForeign, isOwn, urlOf, isOk, readBytes, readError } from './upstream-request.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
@@ -31,7 +31,7 @@ export interface PollAnswer {
 export interface PollClient {
   /**
    * Asks once: no retry, no redirect. Any status is an answer. Rejects with `UpstreamError` if no
-   * answer comes, and with `AnswerTooLarge` for an answer larger than `limit_bytes`.
+   * answer comes, and with `ReplyTooLarge` for an answer larger than `limit_bytes`.
    */
   ask(provider: Provider, request: WireRequest, limit_bytes: number): Promise<PollAnswer>;
   close(): void;
@@ -81,8 +81,8 @@ async function askInProcess(
   limit_bytes: number,
 ): Promise<PollAnswer> {
   const timed = { ...provider, timeouts: timeoutsOf(provider) };
-  const answer = await network.send(timed, request, new LightAbortController());
-  return answerOf(answer, limit_bytes);
+  const reply = await network.send(timed, request, new LightAbortController());
+  return answerOf(reply, limit_bytes);
 }
 
 async function askByNetwork(
@@ -125,14 +125,14 @@ function timePhases(stream: Request, timeouts: Timeouts): PhaseTimer {
   return timer;
 }
 
-async function answerOf(answer: WireAnswer, limit_bytes: number): Promise<PollAnswer> {
-  const { status, headers } = answer;
-  const text = isOk(status) ? await readWhole(answer, limit_bytes) : await readError(answer);
+async function answerOf(reply: WireReply, limit_bytes: number): Promise<PollAnswer> {
+  const { status, headers } = reply;
+  const text = isOk(status) ? await readWhole(reply, limit_bytes) : await readError(reply);
   return { status, headers, text };
 }
 
-async function readWhole(answer: WireAnswer, limit_bytes: number): Promise<string> {
-  return (await readBytes(answer, limit_bytes)).toString('utf8');
+async function readWhole(reply: WireReply, limit_bytes: number): Promise<string> {
+  return (await readBytes(reply, limit_bytes)).toString('utf8');
 }
 
 function optionsOf(

@@ -1,4 +1,4 @@
-import type { Provider, WireAnswer, WireRequest } from '../core/provider.js';
+import type { Provider, WireReply, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import type { LightAbortSignal } from '../lib/light-abort.js';
 import { isOwn, urlOf, skipBody } from './upstream-request.js';
@@ -28,24 +28,24 @@ export async function followRedirects(
   { noun, total_ms, headers }: Download,
   network: Network,
   signal: LightAbortSignal,
-): Promise<WireAnswer> {
+): Promise<WireReply> {
   const timed = { ...provider, timeouts: { ...provider.timeouts, total_ms } };
   let wire = request;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
     const sent = { ...wire, headers: { ...wire.headers, ...headers } };
-    const answer = await network.send(timed, sent, signal);
-    if (!REDIRECT_STATUS.has(answer.status)) return answer;
-    await skipBody(answer);
-    const url = targetOf(wire, answer, provider);
+    const reply = await network.send(timed, sent, signal);
+    if (!REDIRECT_STATUS.has(reply.status)) return reply;
+    await skipBody(reply);
+    const url = targetOf(wire, reply, provider);
     if (!url) throw new UpstreamError('broken', `The upstream redirected ${noun} to nowhere.`);
-    wire = redirected(wire, url, answer.status, provider);
+    wire = redirected(wire, url, reply.status, provider);
   }
   throw new UpstreamError('broken', `The upstream redirected ${noun} too often.`);
 }
 
 /** The http(s) URL of a redirect; null for any other. */
-function targetOf({ path }: WireRequest, answer: WireAnswer, provider: Provider): URL | null {
-  const { location } = answer.headers;
+function targetOf({ path }: WireRequest, reply: WireReply, provider: Provider): URL | null {
+  const { location } = reply.headers;
   if (provider.local || location === undefined) return null;
   const from = urlOf(provider, path);
   return URL.canParse(location, from.href) ? httpUrl(new URL(location, from)) : null;

@@ -2,7 +2,7 @@ import { createParser, type EventSourceParser, type ParseError } from 'eventsour
 import { parseJson } from '../lib/json-text.js';
 import { isRecord } from '../lib/objects.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { AnswerBody } from './answer-body.js';
+import { ReplyBody } from './reply-body.js';
 
 const STREAMING = { stream: true };
 /** The most lines of a stream that are no fields; the parser makes an `Error` for each. */
@@ -202,7 +202,7 @@ export class StreamReader<Item> {
    */
   async each(take: ItemConsumer<Item>): Promise<void> {
     const packets = this.#packets;
-    if (this.#state === 'open' && packets instanceof AnswerBody) {
+    if (this.#state === 'open' && packets instanceof ReplyBody) {
       await packets.each((packet) => {
         const items: Item[] = [];
         this.#decode(packet, items);

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { AbortListener, LightAbortSignal } from '../lib/light-abort.js';
 import { inNextTurn } from '../lib/event-loop-turns.js';
-import type { Timeouts, WireAnswer } from '../core/provider.js';
-import { AnswerBody, type BodySource } from './answer-body.js';
+import type { Timeouts, WireReply } from '../core/provider.js';
+import { ReplyBody, type BodySource } from './reply-body.js';
 import { ClientDisconnected } from '../core/errors.js';
 import { connectionError } from './connection-error.js';
 import { type TimedCall, PhaseTimer } from './phase-timer.js';
@@ -27,19 +27,19 @@ export class UpstreamCall
 {
   readonly #timeouts: Timeouts;
   readonly #signal: LightAbortSignal;
-  readonly #resolve: (answer: WireAnswer) => void;
+  readonly #resolve: (reply: WireReply) => void;
   readonly #reject: (error: unknown) => void;
   readonly #ended: () => void;
   readonly #timer: PhaseTimer;
   #controller: Dispatcher.DispatchController | undefined;
-  #body: AnswerBody | undefined;
+  #body: ReplyBody | undefined;
   #abandoned_bytes = ABANDONED_BYTES;
   #hasEnded = false;
 
   constructor(
     timeouts: Timeouts,
     signal: LightAbortSignal,
-    resolve: (answer: WireAnswer) => void,
+    resolve: (reply: WireReply) => void,
     reject: (error: unknown) => void,
     ended: () => void,
   ) {
@@ -67,17 +67,17 @@ export class UpstreamCall
   onResponseStart(_: Dispatcher.DispatchController, status: number, raw: Headers): void {
     // Interim answers such as 103 come before the answer.
     if (this.#hasEnded || status < 200) return;
-    const body = new AnswerBody(this);
+    const body = new ReplyBody(this);
     this.#body = body;
     const headers = joinHeaders(raw);
     const encoding = headers['content-encoding'];
-    const answer = {
+    const reply = {
       status,
       headers,
       body: isCompressed(encoding) ? inflate(body, encoding) : body,
       liftTotal: () => this.#timer.liftTotal(),
     };
-    inNextTurn(() => this.#resolve(answer));
+    inNextTurn(() => this.#resolve(reply));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -1,8 +1,8 @@
-import type { Encoded, Provider, WireAnswer, WireRequest } from '../core/provider.js';
+import type { Encoded, Provider, WireReply, WireRequest } from '../core/provider.js';
 import { UpstreamError } from '../core/upstream-error.js';
 import type { LightAbortSignal } from '../lib/light-abort.js';
 import { longWorkTurns } from '../lib/event-loop-turns.js';
-import { type AnswerMemory, AnswerBody, AnswerTooLarge } from './answer-body.js';
+import { type ReplyMemory, ReplyBody, ReplyTooLarge } from './reply-body.js';
 import { classifyError } from './classify-error.js';
 import { ERROR_BYTES } from './error-body.js';
 import type { Network } from './network-types.js';
@@ -18,7 +18,7 @@ import {
 /** The client of a call. Its signal ends the call, and its memory budget limits the answer. */
 export interface CallScope {
   signal: LightAbortSignal;
-  memory?: AnswerMemory | undefined;
+  memory?: ReplyMemory | undefined;
 }
 
 /** The wire request of a codec's request, as JSON. `path` is used if the codec names none. */
@@ -37,12 +37,12 @@ export async function requestOk(
   provider: Provider,
   wire: WireRequest,
   signal: LightAbortSignal,
-): Promise<WireAnswer> {
+): Promise<WireReply> {
   // Writing a large body took long, and sending it takes as long: other requests get a turn.
   if ((wire.body?.length ?? 0) > LARGE_BYTES) await longWorkTurns.next();
-  const answer = await network.send(provider, wire, signal);
-  if (!isOk(answer.status)) throw await errorOf(answer, provider, wire.body);
-  return answer;
+  const reply = await network.send(provider, wire, signal);
+  if (!isOk(reply.status)) throw await errorOf(reply, provider, wire.body);
+  return reply;
 }
 
 /** Sends a request and reads its JSON answer. Throws `UpstreamError` for every failure. */
@@ -58,12 +58,12 @@ export async function requestJson(
 
 /** Reads and classifies the error of an answer. `sent` is the body of the request. */
 export async function errorOf(
-  answer: WireAnswer,
+  reply: WireReply,
   provider: Provider,
   sent?: WireRequest['body'],
 ): Promise<UpstreamError> {
-  const { status, headers } = answer;
-  return classifyError(status, headers, await readError(answer), provider, sent);
+  const { status, headers } = reply;
+  return classifyError(status, headers, await readError(reply), provider, sent);
 }
 
 export function isOk(status: number): boolean {
@@ -72,7 +72,7 @@ export function isOk(status: number): boolean {
 
 const TOO_COMPLEX = {
   values: "The upstream's answer has too many JSON values.",
-  depth: "The upstream's answer is nested too deep.",
+  depth: "The upstream's reply is nested too deep.",
 };
 
 /**
@@ -81,11 +81,11 @@ const TOO_COMPLEX = {
  * white space to JSON.
  */
 export async function readJson(
-  answer: WireAnswer,
+  reply: WireReply,
   limit_bytes: number,
-  memory?: AnswerMemory,
+  memory?: ReplyMemory,
 ): Promise<unknown> {
-  const bytes = await readBytes(answer, limit_bytes, memory);
+  const bytes = await readBytes(reply, limit_bytes, memory);
   if (bytes.length > SHALLOW_BYTES) {
     const counted = countValues(bytes, ANSWER_VALUES);
     if ('over' in counted) throw new UpstreamError('broken', TOO_COMPLEX[counted.over]);
@@ -101,11 +101,11 @@ export async function readJson(
  * Reads the beginning of a body as text, for an answer that is a failure anyway. A body that is
  * longer or cut off is no further error.
  */
-export async function readText(answer: WireAnswer, limit_bytes: number): Promise<string> {
+export async function readText(reply: WireReply, limit_bytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of answer.body) {
+    for await (const chunk of reply.body) {
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes >= limit_bytes) break;
@@ -120,35 +120,35 @@ export async function readText(answer: WireAnswer, limit_bytes: number): Promise
 const UNREAD_BYTES = 1_024;
 
 /** Reads the body of an answer that nobody needs, if it is short. */
-export async function skipBody(answer: WireAnswer): Promise<void> {
-  await readText(answer, UNREAD_BYTES);
+export async function skipBody(reply: WireReply): Promise<void> {
+  await readText(reply, UNREAD_BYTES);
 }
 
 /** Reads the body of an error, up to `ERROR_BYTES`. */
-export function readError(answer: WireAnswer): Promise<string> {
-  return readText(answer, ERROR_BYTES);
+export function readError(reply: WireReply): Promise<string> {
+  return readText(reply, ERROR_BYTES);
 }
 
-/** Reads the whole body. Throws `AnswerTooLarge` for a body that is larger than the limit. */
+/** Reads the whole body. Throws `ReplyTooLarge` for a body that is larger than the limit. */
 export function readBytes(
-  { body }: WireAnswer,
+  { body }: WireReply,
   limit_bytes: number,
-  memory?: AnswerMemory,
+  memory?: ReplyMemory,
 ): Promise<Buffer> {
-  if (body instanceof AnswerBody) return body.readAll(limit_bytes, memory);
+  if (body instanceof ReplyBody) return body.readAll(limit_bytes, memory);
   return gathered(body, limit_bytes, memory);
 }
 
 async function gathered(
-  body: WireAnswer['body'],
+  body: WireReply['body'],
   limit_bytes: number,
-  memory: AnswerMemory | undefined,
+  memory: ReplyMemory | undefined,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > limit_bytes) throw new AnswerTooLarge(limit_bytes);
+    if (bytes > limit_bytes) throw new ReplyTooLarge(limit_bytes);
     memory?.grow(chunk.length);
     chunks.push(chunk);
   }

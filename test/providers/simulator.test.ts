@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { chat } from '../../providers/openai.js';
 import { answer } from '../../providers/simulator.js';
 import type { ChatCall, ChatDelta, ChatReply } from '../../src/modalities/chat/codec.js';
-import type { Provider, WireAnswer } from '../../src/core/provider.js';
+import type { Provider, WireReply } from '../../src/core/provider.js';
 import { StreamReader, EventReader } from '../../src/upstream/sse.js';
 import { classifyError } from '../../src/upstream/classify-error.js';
 import { createNetwork } from '../../src/upstream/network.js';
@@ -245,7 +245,7 @@ describe('the simulator', () => {
   ];
   for (const [fail, status, fault] of drills) {
     it(`fails with ${status} in a drill`, async () => {
-      const reply: WireAnswer = await send(CALL, provider({ fail }));
+      const reply: WireReply = await send(CALL, provider({ fail }));
       expect(reply.status).to.equal(status);
       const error = classifyError(status, reply.headers, await readText(reply, 10_000));
       expect(error.fault).to.equal(fault);

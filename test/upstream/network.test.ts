@@ -3,7 +3,7 @@ import { once, setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import type { Provider, Timeouts, WireAnswer, WireRequest } from '../../src/core/provider.js';
+import type { Provider, Timeouts, WireReply, WireRequest } from '../../src/core/provider.js';
 import { createNetwork, idleOf } from '../../src/upstream/network.js';
 import { isForeign, isOwn, readJson, readText } from '../../src/upstream/upstream-request.js';
 import type { Network } from '../../src/upstream/network-types.js';
@@ -359,7 +359,7 @@ describe('the network of upstream calls', () => {
 
   describe('a local upstream', () => {
     function inside(
-      answer: (request: WireRequest, settings: object, signal: AbortSignal) => Promise<WireAnswer>,
+      answer: (request: WireRequest, settings: object, signal: AbortSignal) => Promise<WireReply>,
       settings: Record<string, unknown> = {},
     ): Provider {
       const provider = impatient('http://local.invalid', { first_byte_ms: 30 });

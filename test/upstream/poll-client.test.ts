@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AnswerTooLarge } from '../../src/upstream/answer-body.js';
+import { ReplyTooLarge } from '../../src/upstream/reply-body.js';
 import { createPollClient, type PollClient } from '../../src/upstream/poll-client.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import type { Network } from '../../src/upstream/network-types.js';
@@ -131,7 +131,7 @@ describe('PollClient', () => {
     const answer = async () => ({ status: 200, headers: {}, body });
     const provider = providerAt('', { local: { answer, settings: {} } });
     const fault = await control.ask(provider, ASK, LIMIT_BYTES).catch((error: unknown) => error);
-    expect(fault).to.be.instanceOf(AnswerTooLarge);
+    expect(fault).to.be.instanceOf(ReplyTooLarge);
   });
 
   it('reports a closed port as unreachable', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AnswerBody } from '../../src/upstream/answer-body.js';
+import { ReplyBody } from '../../src/upstream/reply-body.js';
 import { EventReader, StreamReader, type EventDecoder } from '../../src/upstream/sse.js';
 import { until } from '../helpers/until.js';
 
@@ -80,7 +80,7 @@ describe('the reader of a stream', () => {
   const bodies: Record<string, (...texts: string[]) => AsyncIterable<Uint8Array>> = {
     'any body': packets,
     'a body of the network': (...texts) => {
-      const body = new AnswerBody({ resume: () => undefined, abandon: () => (isClosed = true) });
+      const body = new ReplyBody({ resume: () => undefined, abandon: () => (isClosed = true) });
       for (const text of texts) body.push(Buffer.from(text));
       body.end();
       return body;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { WireAnswer } from '../../src/core/provider.js';
+import type { WireReply } from '../../src/core/provider.js';
 import { readJson, readText } from '../../src/upstream/upstream-request.js';
 import { each } from '../helpers/packets.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 
-function answer(...texts: string[]): WireAnswer {
+function answer(...texts: string[]): WireReply {
   return { status: 200, headers: {}, body: each(texts.map((text) => Buffer.from(text))) };
 }
 

@@ -85,20 +85,20 @@ export interface VisibleParts {
 }
 
 /** The upstream that answers, and the names of the fields that it does not accept. */
-export interface ChatAnswerBase {
+export interface ChatReplyBase {
   upstream: Upstream;
   head: AnswerHead;
   ignored: readonly string[] | undefined;
 }
 
 /** A whole answer of one upstream. */
-export interface ChatAnswer extends ChatAnswerBase {
+export interface WholeChatReply extends ChatReplyBase {
   kind: 'chat';
   reply: ChatReply;
 }
 
 /** A stream whose first deltas have arrived, so that its upstream is known to answer. */
-export interface ChatStream extends ChatAnswerBase {
+export interface ChatReplyStream extends ChatReplyBase {
   kind: 'chat-stream';
   first: readonly ChatDelta[];
   rest: DeltaSource;

@@ -1,7 +1,13 @@
 import { LightAbortController, type LightAbortSignal } from '../../lib/light-abort.js';
 import { shares } from '../../lib/shares.js';
 import type { ChatDelta, ChatReply } from './codec.js';
-import type { DeltaConsumer, DeltaSource, ChatAnswer, ChatAttempt, ChatStream } from './call.js';
+import type {
+  DeltaConsumer,
+  DeltaSource,
+  WholeChatReply,
+  ChatAttempt,
+  ChatReplyStream,
+} from './call.js';
 
 /** The choices that one of the calls makes: `n` of them, from index `from` on. */
 interface Share {
@@ -9,7 +15,10 @@ interface Share {
   n: number;
 }
 
-type Ask = (part: ChatAttempt, signal: LightAbortSignal) => Promise<ChatAnswer | ChatStream>;
+type Ask = (
+  part: ChatAttempt,
+  signal: LightAbortSignal,
+) => Promise<WholeChatReply | ChatReplyStream>;
 
 /**
  * Requests `n` choices by several calls at once, of at most `max` each, and joins the answers. If
@@ -19,19 +28,19 @@ export async function fanOut(
   attempt: ChatAttempt,
   max: number,
   ask: Ask,
-): Promise<ChatAnswer | ChatStream> {
+): Promise<WholeChatReply | ChatReplyStream> {
   const { client, call, visible } = attempt;
   const stop = new LightAbortController();
   client.signal.throwIfAborted();
   client.signal.addEventListener('abort', { handleEvent: () => stop.abort(client.signal.reason) });
   const parts = shares(call.n, max).map((n, at): Share => ({ from: at * max, n }));
   try {
-    const answers = await Promise.all(
+    const replies = await Promise.all(
       parts.map(({ from, n }) =>
         ask({ ...attempt, from, call: { ...call, n }, visible: { ...visible, choices: n } }, stop),
       ),
     );
-    return joined(answers, parts, attempt, stop);
+    return joined(replies, parts, attempt, stop);
   } catch (error) {
     stop.abort(error);
     throw error;
@@ -40,19 +49,18 @@ export async function fanOut(
 
 /** Joins the parts. All are of one kind, as all calls were the same. */
 function joined(
-  answers: readonly (ChatAnswer | ChatStream)[],
+  replies: readonly (WholeChatReply | ChatReplyStream)[],
   parts: readonly Share[],
   { visible }: ChatAttempt,
   stop: LightAbortController,
-): ChatAnswer | ChatStream {
-  const [first] = answers;
+): WholeChatReply | ChatReplyStream {
+  const [first] = replies;
   if (!first) throw new Error('No choice was asked for.');
   if (first.kind === 'chat') {
-    const whole = answers.filter((one) => one.kind === 'chat');
-    const replies = whole.map(({ reply }) => reply);
-    return { ...first, reply: joinReplies(replies, parts) };
+    const whole = replies.flatMap((one) => (one.kind === 'chat' ? [one.reply] : []));
+    return { ...first, reply: joinReplies(whole, parts) };
   }
-  const streams = answers.flatMap((one) => (one.kind === 'chat-stream' ? [one] : []));
+  const streams = replies.flatMap((one) => (one.kind === 'chat-stream' ? [one] : []));
   const rest = new JoinedStreams(streams, parts, stop);
   const begun = streams.flatMap((stream, at) => rest.read(stream.first, at));
   return { ...first, first: begun, rest, visible };
@@ -68,13 +76,17 @@ function joinReplies(replies: readonly ChatReply[], parts: readonly Share[]): Ch
 
 /** Joins streams of different choices into one, in the order in which their packets arrive. */
 class JoinedStreams implements DeltaSource {
-  readonly #streams: readonly ChatStream[];
+  readonly #streams: readonly ChatReplyStream[];
   readonly #parts: readonly Share[];
   readonly #stop: LightAbortController;
   /** The consumer is waiting for a slow client. */
   #wait: Promise<void> | undefined;
 
-  constructor(streams: readonly ChatStream[], parts: readonly Share[], stop: LightAbortController) {
+  constructor(
+    streams: readonly ChatReplyStream[],
+    parts: readonly Share[],
+    stop: LightAbortController,
+  ) {
     this.#streams = streams;
     this.#parts = parts;
     this.#stop = stop;

@@ -1,5 +1,5 @@
 import type { Bill } from '../../billing/bill.js';
-import type { Encoded, WireAnswer } from '../../core/provider.js';
+import type { Encoded, WireReply } from '../../core/provider.js';
 import { isRecord } from '../../lib/objects.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Model, Upstream } from '../../core/model.js';
@@ -16,12 +16,12 @@ import {
 } from '../../pipeline/work.js';
 import type { Network } from '../../upstream/network-types.js';
 import { readJson, jsonRequest, requestOk } from '../../upstream/upstream-request.js';
-import { refuseLarge } from './answer-bounds.js';
+import { refuseLarge } from './reply-bounds.js';
 import type {
   AnswerHead,
-  ChatAnswer,
+  WholeChatReply,
   ChatAttempt,
-  ChatStream,
+  ChatReplyStream,
   ChatRequest,
   VisibleParts,
 } from './call.js';
@@ -33,7 +33,7 @@ import {
   type ChatReply,
 } from './codec.js';
 import type { Countable } from './count-tokens.js';
-import { openEvents, streamedAnswer } from './deliver.js';
+import { openEvents, streamedAnswer } from './streamed-answer.js';
 import { fanOut } from './fan-out.js';
 import { largestLimit, leastLimit, withLimit } from './fit.js';
 import type { ChatFormat, ChatStreamWriter } from './formats/format.js';
@@ -47,7 +47,7 @@ import {
   withMedia,
 } from './price.js';
 import { UsageReport, type ChoiceText } from './usage-report.js';
-import { beginStream, openReader, readWhole, wholeAsStream } from './whole-answer.js';
+import { beginStream, openReader, readWhole, wholeAsStream } from './whole-reply.js';
 
 const operationOf = operationReader('chat', isChatCodec);
 
@@ -178,17 +178,17 @@ class PlannedChat implements Work, Countable {
     const reports: UsageReport[] = [];
     this.#reports = reports;
     const attempt = { call, upstream, head, visible, limits, client, reports };
-    const answer = await sendChat(attempt, network);
+    const received = await sendChat(attempt, network);
     const terms = { request, model, upstream, hold_nano: hold.amount_nano, reports };
-    const ignored = clientNames(answer.ignored, request);
-    if (answer.kind === 'chat-stream') {
-      return streamedAnswer(answer, ignored, this.#writerFor(context), terms, context);
+    const ignored = clientNames(received.ignored, request);
+    if (received.kind === 'chat-stream') {
+      return streamedAnswer(received, ignored, this.#writerFor(context), terms, context);
     }
     return wholeAnswer({
       provider: upstream.provider.name,
       ignored,
-      bill: () => replyBill(answer.reply, terms),
-      write: (bill) => format.write(answer.head, answer.reply, bill, request),
+      bill: () => replyBill(received.reply, terms),
+      write: (bill) => format.write(received.head, received.reply, bill, request),
     });
   }
 
@@ -214,7 +214,10 @@ class PlannedChat implements Work, Countable {
 }
 
 /** The names of ignored fields, as the client's format calls them. */
-function clientNames(fields: ChatAnswer['ignored'], { names }: ChatRequest): ChatAnswer['ignored'] {
+function clientNames(
+  fields: WholeChatReply['ignored'],
+  { names }: ChatRequest,
+): WholeChatReply['ignored'] {
   return names ? fields?.map((name) => names.ofIgnored(name)) : fields;
 }
 
@@ -222,7 +225,10 @@ function clientNames(fields: ChatAnswer['ignored'], { names }: ChatRequest): Cha
  * Calls one upstream once, or by several concurrent calls if it needs them for `n` choices.
  * Resolves with a whole answer, or with a stream that has begun. Throws `UpstreamError` otherwise.
  */
-export function sendChat(attempt: ChatAttempt, network: Network): Promise<ChatAnswer | ChatStream> {
+export function sendChat(
+  attempt: ChatAttempt,
+  network: Network,
+): Promise<WholeChatReply | ChatReplyStream> {
   const operation = operationOf(attempt.upstream.provider);
   const { max } = operation;
   if (attempt.call.n <= max) return ask(attempt, operation, attempt.client.signal, network);
@@ -234,20 +240,20 @@ async function ask(
   { path, codec }: OperationWith<ChatCodec>,
   signal: LightAbortSignal,
   network: Network,
-): Promise<ChatAnswer | ChatStream> {
+): Promise<WholeChatReply | ChatReplyStream> {
   const { call, upstream, limits, client, from = 0 } = attempt;
   const report = new UsageReport(from, call.n);
   attempt.reports.push(report);
   const encoded = codec.encode(call, upstream);
   const base = { upstream, head: attempt.head, ignored: leftOut(call, encoded) };
   const wire = jsonRequest(encoded, path);
-  const answer = await requestOk(network, upstream.provider, wire, signal);
-  const isStream = (call.stream || encoded.is_stream === true) && !isJson(answer);
-  const reader = isStream ? openReader(attempt, codec, answer, report) : undefined;
-  if (reader && call.stream) return beginStream(attempt, base, answer, reader);
+  const received = await requestOk(network, upstream.provider, wire, signal);
+  const isStream = (call.stream || encoded.is_stream === true) && !isJson(received);
+  const reader = isStream ? openReader(attempt, codec, received, report) : undefined;
+  if (reader && call.stream) return beginStream(attempt, base, received, reader);
   const upstreamReply = reader
     ? await readWhole(reader, client.memory, report)
-    : codec.decode(await readJson(answer, limits.answer_bytes, client.memory), call, upstream);
+    : codec.decode(await readJson(received, limits.answer_bytes, client.memory), call, upstream);
   refuseLarge(upstreamReply, limits);
   report.add(upstreamReply.usage);
   const reply = visibleReply(upstreamReply, attempt.visible);
@@ -312,6 +318,6 @@ function visibleChoice(choice: ChatChoice, visible: VisibleParts): ChatChoice {
   return seen;
 }
 
-function isJson(answer: WireAnswer): boolean {
-  return /^application\/([\w.-]+\+)?json/iu.test(answer.headers['content-type'] ?? '');
+function isJson({ headers }: WireReply): boolean {
+  return /^application\/([\w.-]+\+)?json/iu.test(headers['content-type'] ?? '');
 }

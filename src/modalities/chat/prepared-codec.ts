@@ -2,7 +2,7 @@ import type { Encoded } from '../../core/provider.js';
 import type { Upstream } from '../../core/model.js';
 import type { ChatCall, ChatCodec } from './codec.js';
 import { guardCost } from './cost-guard.js';
-import { OwnStream, ownReply } from './own-answer.js';
+import { OwnStream, ownReply } from './own-reply.js';
 import { ToolTranslation } from './tool-translation.js';
 
 /** A call as its upstream may have it. */

@@ -2,9 +2,9 @@ import { UpstreamError } from '../../core/upstream-error.js';
 import { JsonEnd } from '../../lib/json-end.js';
 import { isRecord, recordsIn } from '../../lib/objects.js';
 import { newCallId } from '../../lib/tool-id.js';
-import type { AnswerMemory } from '../../upstream/answer-body.js';
+import type { ReplyMemory } from '../../upstream/reply-body.js';
 import type { ServerSentEvent } from '../../upstream/sse.js';
-import { AnswerBounds, type AnswerLimits } from './answer-bounds.js';
+import { AnswerBounds, type AnswerLimits } from './reply-bounds.js';
 import type { Limits } from './call.js';
 import type { ChatCall, ChatDelta, StreamDecoder, ToolCallFragment } from './codec.js';
 
@@ -181,10 +181,10 @@ class HeldText {
 
   constructor(
     private readonly max_characters: number,
-    private readonly memory?: AnswerMemory,
+    private readonly memory?: ReplyMemory,
   ) {}
 
-  /** Throws `UpstreamError` if more would wait than may, as `AnswerMemory.grow` does otherwise. */
+  /** Throws `UpstreamError` if more would wait than may, as `ReplyMemory.grow` does otherwise. */
   add(characters: number): void {
     this.#characters += characters;
     if (this.#characters > this.max_characters) {
@@ -233,7 +233,7 @@ export class CallsInTurn {
   readonly #choices = new Map<number, Turns>();
   readonly #held: HeldText;
 
-  constructor(max_held: number, memory: AnswerMemory | undefined) {
+  constructor(max_held: number, memory: ReplyMemory | undefined) {
     this.#held = new HeldText(max_held, memory);
   }
 

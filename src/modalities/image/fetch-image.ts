@@ -1,4 +1,4 @@
-import type { Provider, WireAnswer, WireRequest } from '../../core/provider.js';
+import type { Provider, WireReply, WireRequest } from '../../core/provider.js';
 import { isListed, isOwn, readBytes, errorOf } from '../../upstream/upstream-request.js';
 import { followRedirects, httpUrl, type Download } from '../../upstream/redirects.js';
 import type { Network } from '../../upstream/network-types.js';
@@ -59,7 +59,7 @@ function requestTo(url: URL, provider: Provider): WireRequest {
 }
 
 async function bytesOf(
-  answer: WireAnswer,
+  answer: WireReply,
   provider: Provider,
   limit_bytes: number,
 ): Promise<Buffer> {
@@ -75,6 +75,6 @@ async function bytesOf(
 }
 
 /** Whether a file is a page about the image. Some servers give a wrong type to an image itself. */
-function isPage(bytes: Buffer, { headers }: WireAnswer): boolean {
+function isPage(bytes: Buffer, { headers }: WireReply): boolean {
   return PAGE.test(headers['content-type'] ?? '') && sniffImageType(bytes) === UNKNOWN_TYPE;
 }

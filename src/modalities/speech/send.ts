@@ -5,7 +5,7 @@ import type { ClientConnection } from '../../http/client-connection.js';
 import { operationReader } from '../../pipeline/operation.js';
 import type { Services } from '../../pipeline/services.js';
 import type { PaidAnswer, SendContext } from '../../pipeline/work.js';
-import { AnswerTooLarge } from '../../upstream/answer-body.js';
+import { ReplyTooLarge } from '../../upstream/reply-body.js';
 import { jsonRequest, readError, requestOk } from '../../upstream/upstream-request.js';
 import { isSpeechCodec, type SpeechCall } from './codec.js';
 import { deliveredBill, speechBill } from './price.js';
@@ -92,7 +92,7 @@ export function speechAnswer(
       } catch (error) {
         if (!client.disconnected) cut = { error };
       }
-      const isCut = cut && !(cut.error instanceof AnswerTooLarge);
+      const isCut = cut && !(cut.error instanceof ReplyTooLarge);
       const isSlowReader = progress.client_ms > progress.upstream_ms;
       if (isCut && !isSlowReader) health.failed(provider.name, cut?.error);
       else health.answered(provider.name);
@@ -149,7 +149,7 @@ async function sendAllButLast(
   let kept: Uint8Array = Buffer.alloc(0);
   for await (const part of timed(first, rest, progress)) {
     bytes += part.length;
-    if (bytes > max_bytes) throw new AnswerTooLarge(max_bytes);
+    if (bytes > max_bytes) throw new ReplyTooLarge(max_bytes);
     const chunk = Buffer.concat([kept, part]);
     kept = chunk.subarray(-1);
     progress.bytes += chunk.length - 1;

@@ -3,7 +3,7 @@ import { GatewayError } from '../../core/errors.js';
 import { bytesOfBase64, isDataUrl } from '../../lib/data-url.js';
 import { isRecord } from '../../lib/objects.js';
 import type { Services } from '../../pipeline/services.js';
-import type { Provider, WireAnswer } from '../../core/provider.js';
+import type { Provider, WireReply } from '../../core/provider.js';
 import { readJson, errorOf } from '../../upstream/upstream-request.js';
 import { followRedirects } from '../../upstream/redirects.js';
 import { wireOf } from './submit-jobs.js';
@@ -89,7 +89,7 @@ function whole(
 }
 
 /** The length of the body; undefined for a compressed one, which is decompressed on arrival. */
-function lengthOf({ headers }: WireAnswer): number | undefined {
+function lengthOf({ headers }: WireReply): number | undefined {
   const encoding = headers['content-encoding'] ?? 'identity';
   const text = headers['content-length'] ?? '';
   return encoding === 'identity' && /^\d{1,15}$/u.test(text) ? Number(text) : undefined;

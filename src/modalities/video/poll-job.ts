@@ -1,6 +1,6 @@
 import { videoOperation, type VideoProgress } from './codec.js';
 import type { TaskJob } from '../../store/tasks/task-types.js';
-import { AnswerTooLarge } from '../../upstream/answer-body.js';
+import { ReplyTooLarge } from '../../upstream/reply-body.js';
 import type { PollAnswer, PollClient } from '../../upstream/poll-client.js';
 import { classifyError } from '../../upstream/classify-error.js';
 import { wireOf } from './submit-jobs.js';
@@ -11,7 +11,7 @@ import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
 /** The state of a job after a poll, with its videos once it is done. */
-export interface JobAnswer {
+export interface JobReply {
   job: TaskJob;
   places: readonly ContentSource[];
   fault?: UpstreamError;
@@ -29,12 +29,12 @@ export async function pollJob(
   upstream: Upstream,
   control: PollClient,
   limit_bytes: number,
-): Promise<JobAnswer> {
+): Promise<JobReply> {
   try {
     return await requestProgress(job, upstream, control, limit_bytes);
   } catch (error) {
     const { too_large } = videoOperation(upstream.provider).codec;
-    if (!(error instanceof AnswerTooLarge) || too_large === undefined) throw error;
+    if (!(error instanceof ReplyTooLarge) || too_large === undefined) throw error;
     return failed(job, too_large);
   }
 }
@@ -44,7 +44,7 @@ async function requestProgress(
   upstream: Upstream,
   control: PollClient,
   limit_bytes: number,
-): Promise<JobAnswer> {
+): Promise<JobReply> {
   const { provider } = upstream;
   const { codec } = videoOperation(upstream.provider);
   let state: JsonObject = job.state;
@@ -72,7 +72,7 @@ function bodyOf({ status, text }: PollAnswer): unknown {
   throw new UpstreamError('broken', "The upstream's answer is not JSON.");
 }
 
-function answerOf(job: TaskJob, progress: VideoProgress): JobAnswer {
+function answerOf(job: TaskJob, progress: VideoProgress): JobReply {
   switch (progress.status) {
     case 'COMPLETED': {
       // Videos beyond the count are dropped, and not charged.
@@ -87,7 +87,7 @@ function answerOf(job: TaskJob, progress: VideoProgress): JobAnswer {
   }
 }
 
-function failed(job: TaskJob, error: string): JobAnswer {
+function failed(job: TaskJob, error: string): JobReply {
   const reason = error.trim() || 'The upstream gave no reason.';
   return { job: { ...job, status: 'FAILED', error: reason.slice(0, 1_000) }, places: [] };
 }

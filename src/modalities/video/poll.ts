@@ -1,6 +1,6 @@
 import type { Polled, Services } from '../../pipeline/services.js';
 import type { Task, TaskJob, TaskProgress } from '../../store/tasks/task-types.js';
-import { pollJob, type JobAnswer } from './poll-job.js';
+import { pollJob, type JobReply } from './poll-job.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
@@ -64,7 +64,7 @@ async function ask(
   task: Task,
   upstream: Upstream,
   services: Services,
-): Promise<JobAnswer> {
+): Promise<JobReply> {
   const { poll_client, configuration, log, health } = services;
   const { name } = upstream.provider;
   if (hasEnded(job)) return { job, places: [] };
@@ -82,7 +82,7 @@ async function ask(
   }
 }
 
-function progressOf(task: Task, answers: readonly JobAnswer[], services: Services): TaskProgress {
+function progressOf(task: Task, answers: readonly JobReply[], services: Services): TaskProgress {
   const { now, configuration } = services;
   const now_ms = now();
   const jobs = answers.map(({ job }) =>

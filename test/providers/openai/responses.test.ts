@@ -7,7 +7,7 @@ import type { Upstream } from '../../../src/core/model.js';
 import type { ChatCall, ChatReply } from '../../../src/modalities/chat/codec.js';
 import { StreamReader, EventReader } from '../../../src/upstream/sse.js';
 import { UsageReport } from '../../../src/modalities/chat/usage-report.js';
-import { readWhole } from '../../../src/modalities/chat/whole-answer.js';
+import { readWhole } from '../../../src/modalities/chat/whole-reply.js';
 import { each } from '../../helpers/packets.js';
 import { eventsOf, type ResponsesAnswer } from '../../helpers/responses-server.js';
 import { providerAt, upstreamAt } from '../../helpers/upstream.js';

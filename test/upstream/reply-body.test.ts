@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AnswerBody, type BodySource } from '../../src/upstream/answer-body.js';
+import { ReplyBody, type BodySource } from '../../src/upstream/reply-body.js';
 import { createNetwork } from '../../src/upstream/network.js';
 import type { Network } from '../../src/upstream/network-types.js';
 import { until } from '../helpers/until.js';
@@ -10,9 +10,9 @@ import { providerAt } from '../helpers/upstream.js';
 
 const LARGE = Buffer.alloc(40 * 1024);
 
-describe('AnswerBody.each', () => {
+describe('ReplyBody.each', () => {
   let told: string[];
-  let body: AnswerBody;
+  let body: ReplyBody;
   let got: string[];
 
   const take = (packet: Buffer): undefined => void got.push(packet.toString());
@@ -24,7 +24,7 @@ describe('AnswerBody.each', () => {
       resume: () => void told.push('resume'),
       abandon: () => void told.push('abandon'),
     };
-    body = new AnswerBody(source);
+    body = new ReplyBody(source);
   });
 
   it('gives the packets that have come, then each packet in the turn after it', async () => {
@@ -147,7 +147,7 @@ describe('AnswerBody.each', () => {
   });
 });
 
-describe('AnswerBody.each of an answer that comes by socket', () => {
+describe('ReplyBody.each of an answer that comes by socket', () => {
   const HEAD = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
   let server: Server;
   let network: Network;
@@ -170,12 +170,12 @@ describe('AnswerBody.each of an answer that comes by socket', () => {
     await once(server, 'close');
   });
 
-  async function answered(): Promise<AnswerBody> {
+  async function answered(): Promise<ReplyBody> {
     const { port } = server.address() as AddressInfo;
     const request = { method: 'POST', path: '/', headers: {}, body: '{}' } as const;
     const signal = new AbortController().signal;
     const { body } = await network.send(providerAt(`http://127.0.0.1:${port}`), request, signal);
-    if (body instanceof AnswerBody) return body;
+    if (body instanceof ReplyBody) return body;
     throw new Error('The body comes in another way.');
   }
 

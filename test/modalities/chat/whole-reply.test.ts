@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { ChatDelta, ChatReply } from '../../../src/modalities/chat/codec.js';
 import { UsageReport } from '../../../src/modalities/chat/usage-report.js';
-import type { AnswerMemory } from '../../../src/upstream/answer-body.js';
+import type { ReplyMemory } from '../../../src/upstream/reply-body.js';
 import { StreamReader, EventReader } from '../../../src/upstream/sse.js';
-import { readWhole } from '../../../src/modalities/chat/whole-answer.js';
+import { readWhole } from '../../../src/modalities/chat/whole-reply.js';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import { each } from '../../helpers/packets.js';
 
@@ -14,7 +14,7 @@ const LIMITS = { event_bytes: 10_000, stream_bytes: 10_000 };
  */
 function read(
   events: readonly (ChatDelta | string)[],
-  memory?: AnswerMemory,
+  memory?: ReplyMemory,
   report = new UsageReport(0, 2),
 ): Promise<ChatReply> {
   const packets = events.map((event) => Buffer.from(`data: ${JSON.stringify(event)}\n\n`));

@@ -10,7 +10,7 @@ export interface BodySource {
 }
 
 /** The memory budget of an answer that is read whole. */
-export interface AnswerMemory {
+export interface ReplyMemory {
   /** Takes bytes from the budget. Throws if it has no room for them. */
   grow(bytes: number): void;
 }
@@ -27,7 +27,7 @@ interface Reader {
 }
 
 /** An answer is larger than its limit. Another call would most likely get the same answer. */
-export class AnswerTooLarge extends UpstreamError {
+export class ReplyTooLarge extends UpstreamError {
   constructor(limit_bytes: number) {
     super('broken', `The upstream's answer is larger than ${limit_bytes} bytes.`);
   }
@@ -39,13 +39,13 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * The bytes of an answer, to be read once: packet by packet as an async iterator or by `each`, or
  * all together by `readAll`. The source pauses when `push` returns false, until `resume`.
  */
-export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
+export class ReplyBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #source: BodySource;
   #chunks: Buffer[] = [];
   #bytes = 0;
   #limit_bytes = AHEAD_BYTES;
   #max_bytes = AHEAD_BYTES;
-  #memory: AnswerMemory | undefined;
+  #memory: ReplyMemory | undefined;
   #reader: Reader | undefined;
   #consumer: PacketConsumer | undefined;
   #whole: { resolve(bytes: Buffer): void; reject(error: unknown): void } | undefined;
@@ -156,10 +156,10 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   /** The whole body, without the cost of iterating. Rejects with `UpstreamError` past the limit. */
-  readAll(limit_bytes: number, memory?: AnswerMemory): Promise<Buffer> {
+  readAll(limit_bytes: number, memory?: ReplyMemory): Promise<Buffer> {
     if (this.#bytes > limit_bytes) {
       void this.return();
-      return Promise.reject(new AnswerTooLarge(limit_bytes));
+      return Promise.reject(new ReplyTooLarge(limit_bytes));
     }
     if (this.#state === 'failed') return this.#fail();
     if (this.#state !== 'open') return Promise.resolve(this.#take());
@@ -175,7 +175,7 @@ export class AnswerBody implements AsyncIterableIterator<Buffer, undefined> {
   /** Doubles the limit. Throws if memory has no room, or if the answer is too large. */
   #widen(): void {
     const [bytes, max] = [this.#bytes, this.#max_bytes];
-    if (bytes > max) throw new AnswerTooLarge(max);
+    if (bytes > max) throw new ReplyTooLarge(max);
     const wider = Math.min(max, 2 * bytes);
     this.#memory?.grow(wider - this.#limit_bytes);
     this.#limit_bytes = wider;
@@ -237,7 +237,7 @@ interface PacketSource {
   stop(): void;
 }
 
-/** Calls the reader of `AnswerBody.each` with packets, and reports the end of the body to it. */
+/** Calls the reader of `ReplyBody.each` with packets, and reports the end of the body to it. */
 class PacketConsumer {
   /** Whether the reader's promise for its last packet is pending. */
   isBusy = false;

@@ -11,7 +11,7 @@ import { CallsInTurn } from './tool-call-order.js';
 import { chatBill, type Terms } from './price.js';
 import type { ChoiceText } from './usage-report.js';
 import type { ChatStreamWriter } from './formats/format.js';
-import type { ChatStream } from './call.js';
+import type { ChatReplyStream } from './call.js';
 import type { ChatDelta } from './codec.js';
 import type { SseWriter } from '../../http/sse-writer.js';
 
@@ -26,7 +26,7 @@ const NO_CHARGE: Bill = { usage: NO_TOKENS, cost_nano: 0n, estimated: true };
  * those, which are an error if the stream was cut.
  */
 export function streamedAnswer(
-  stream: ChatStream,
+  stream: ChatReplyStream,
   ignored: PaidAnswer['ignored'],
   writer: ChatStreamWriter,
   terms: Terms,
@@ -161,7 +161,7 @@ export interface ReadLimits {
  * disconnect early to pay less.
  */
 export async function pipeStream(
-  stream: ChatStream,
+  stream: ChatReplyStream,
   writer: ChatStreamWriter,
   sink: SseWriter,
   limits: ReadLimits,

@@ -1,18 +1,18 @@
 import { UpstreamError } from '../../core/upstream-error.js';
-import type { WireAnswer } from '../../core/provider.js';
+import type { WireReply } from '../../core/provider.js';
 import { EventReader, StreamReader } from '../../upstream/sse.js';
-import type { ChatAnswerBase, ChatAttempt, ChatStream, DeltaSource } from './call.js';
+import type { ChatReplyBase, ChatAttempt, ChatReplyStream, DeltaSource } from './call.js';
 import type { ChatChoice, ChatCodec, ChatDelta, ChatReply, StreamStep, ToolCall } from './codec.js';
 import { NamedCallDecoder } from './tool-call-order.js';
 import { textOfChoice } from './price.js';
 import type { UsageReport } from './usage-report.js';
-import type { AnswerMemory } from '../../upstream/answer-body.js';
+import type { ReplyMemory } from '../../upstream/reply-body.js';
 
 /** Reads the deltas of a streamed answer. */
 export function openReader(
   attempt: ChatAttempt,
   codec: ChatCodec,
-  { body }: WireAnswer,
+  { body }: WireReply,
   report: UsageReport,
 ): StreamReader<ChatDelta> {
   const { call, upstream, limits } = attempt;
@@ -30,15 +30,15 @@ export function openReader(
  */
 export async function beginStream(
   { visible, client }: ChatAttempt,
-  base: ChatAnswerBase,
-  answer: WireAnswer,
+  base: ChatReplyBase,
+  reply: WireReply,
   rest: StreamReader<ChatDelta>,
-): Promise<ChatStream> {
+): Promise<ChatReplyStream> {
   const first: ChatDelta[] = [];
   for (let deltas = await rest.next(); deltas; deltas = await rest.next()) {
     for (const delta of deltas) first.push(delta);
     if (!deltas.some(({ index }) => index !== undefined)) continue;
-    answer.liftTotal?.();
+    reply.liftTotal?.();
     return { kind: 'chat-stream', first, rest, visible, client, ...base };
   }
   throw new UpstreamError('broken', 'The upstream ended its stream with no answer.');
@@ -47,9 +47,9 @@ export async function beginStream(
 /** Turns a whole answer into a stream of a few deltas, for servers that ignore `stream`. */
 export function wholeAsStream(
   { visible, client }: ChatAttempt,
-  base: ChatAnswerBase,
+  base: ChatReplyBase,
   reply: ChatReply,
-): ChatStream {
+): ChatReplyStream {
   const choices = reply.choices.map(({ index, content, tool_calls, finish_reason, ...rest }) => ({
     index,
     ...(content !== null && { content }),
@@ -80,7 +80,7 @@ interface OpenChoice {
  */
 export async function readWhole(
   reader: StreamReader<ChatDelta>,
-  memory: AnswerMemory | undefined,
+  memory: ReplyMemory | undefined,
   report: UsageReport,
 ): Promise<ChatReply> {
   const choices = new Map<number, OpenChoice>();
