@@ -10,7 +10,8 @@ import {
 } from '../../actions/action.js';
 import { pageOf, readCursor } from '../../actions/cursor.js';
 import { ACTIONS } from '../../actions/index.js';
-import { readSmallBody, checking } from '../../http/request-body.js';
+import { readSmallBody } from '../../http/request-body.js';
+import { checking } from '../../http/body-schema.js';
 import { validatorOfShipped } from '../../lib/schemas.js';
 import { actionCaller, actionServices } from '../action-context.js';
 import { refuseBeyondScope } from '../management-token.js';
