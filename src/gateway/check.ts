@@ -1,17 +1,17 @@
-import { ADVICE, advise } from "../advice/index.js";
-import { UNUSED_PERMISSION, withoutAllowed } from "../advice/permissions.js";
-import { ConfigError } from "../config/config-error.js";
-import { load, type FinishedFile } from "../config/load.js";
-import type { Configuration } from "../core/configuration.js";
-import { checkPipelines, withTraits } from "../pipeline/type-check.js";
-import type { Stage } from "../pipeline/stage.js";
-import { stagesFor } from "../pipeline/plugins.js";
-import { MODALITIES } from "../modalities/index.js";
-import { builtInStages } from "../stages/index.js";
-import { hideSecrets } from "../yaml/secrets.js";
-import { segments, type Source } from "../yaml/source.js";
-import { byPlace, sortFaults } from "../yaml/report.js";
-import type { ConfigFault } from "../core/config-fault.js";
+import { ADVICE, advise } from '../advice/index.js';
+import { UNUSED_PERMISSION, withoutAllowed } from '../advice/permissions.js';
+import { ConfigError } from '../config/config-error.js';
+import { load, type FinishedFile } from '../config/load.js';
+import type { Configuration } from '../core/configuration.js';
+import { checkPipelines, withTraits } from '../pipeline/type-check.js';
+import type { Stage } from '../pipeline/stage.js';
+import { stagesFor } from '../pipeline/plugins.js';
+import { MODALITIES } from '../modalities/index.js';
+import { builtInStages } from '../stages/index.js';
+import { hideSecrets } from '../yaml/secrets.js';
+import { segments, type Source } from '../yaml/source.js';
+import { byPlace, sortFaults } from '../yaml/report.js';
+import type { ConfigFault } from '../core/config-fault.js';
 
 export interface CheckResult {
   /** Errors and warnings, in the order of the file. */
@@ -49,7 +49,7 @@ export async function check(
     (fault) => !pluginFaults.some((known) => byPlace(known, fault) === 0),
   );
   const found = [...faults, ...[...pluginFaults, ...pipelineFaults].map(withoutSecrets)];
-  const isValid = found.every(({ severity }) => severity === "warning");
+  const isValid = found.every(({ severity }) => severity === 'warning');
   if (!finished || !configuration || !isValid)
     return { faults: sortFaults(found, file), configuration: undefined, stages };
   const warnings = await advise(finished);
@@ -68,7 +68,7 @@ function sourcesOf({ source, providers }: FinishedFile): Source[] {
 
 function withoutSecrets(fault: ConfigFault): ConfigFault {
   const { message, hint } = fault;
-  return { ...fault, message: hideSecrets(message, ""), hint: hideSecrets(hint, "") };
+  return { ...fault, message: hideSecrets(message, ''), hint: hideSecrets(hint, '') };
 }
 
 /** Checks the file and throws `ConfigError` unless it is valid. */
@@ -84,7 +84,7 @@ export async function checkOrThrow(
 }
 
 /** The parts of the file that a command reads to show or call single upstreams. */
-const SHARED_PARTS = ["include", "owners", "models", "endpoints", "limits"];
+const SHARED_PARTS = ['include', 'owners', 'models', 'endpoints', 'limits'];
 
 /**
  * Checks the file for a command that uses only the upstreams of some providers. `usedBy` names
@@ -100,8 +100,8 @@ export async function checkForProviders(
   if (!configuration) return checkOrThrow(file, env);
   const used = new Set(usedBy(configuration));
   return checkOrThrow(file, env, (pointer) => {
-    const [part = "", name = ""] = segments(pointer);
-    return part === "providers" ? used.has(name) : SHARED_PARTS.includes(part);
+    const [part = '', name = ''] = segments(pointer);
+    return part === 'providers' ? used.has(name) : SHARED_PARTS.includes(part);
   });
 }
 

@@ -77,7 +77,13 @@ export type StageMiddleware = Middleware<State>;
  * hold to a task needs `holds` before. One that `completes` a task needs `charges-task` after.
  */
 export type Money =
-  'holds' | 'gates' | 'spends' | 'charges' | 'hands-over' | 'completes' | 'charges-task';
+  | 'holds'
+  | 'gates'
+  | 'spends'
+  | 'charges'
+  | 'hands-over'
+  | 'completes'
+  | 'charges-task';
 
 /** The contract of a stage with a given option. */
 export interface Shape {
