@@ -1,3 +1,4 @@
+import { changedFields } from '../src/core/field-changes.js';
 import { recordsIn } from '../src/lib/objects.js';
 import type {
   EmbeddingCall,
@@ -10,7 +11,7 @@ import { broken, checked, isIndex } from './openai/answer.js';
 import type { Upstream } from '../src/core/model.js';
 
 /** Fields that only the gateway sets, as price or decoding depend on them. */
-const FIXED = ['model', 'input', 'encoding_format'];
+const FIXED = new Set(['model', 'input', 'encoding_format']);
 const FLOAT_BYTES = 4;
 
 /** The wire flags that this codec reads. */
@@ -24,16 +25,7 @@ export const embedding: EmbeddingCodec = { encode, decode };
 
 function encode(call: EmbeddingCall, upstream: Upstream): Encoded {
   const { inputs, dimensions, fields } = call;
-  const body: Record<string, unknown> = { ...fields, ...(dimensions && { dimensions }) };
-  for (const name of upstream.drop) delete body[name];
-  for (const [from, to] of Object.entries(upstream.rename)) {
-    if (!Object.hasOwn(body, from)) continue;
-    body[to] = body[from];
-    delete body[from];
-  }
-  for (const [name, value] of Object.entries(upstream.set)) {
-    if (!FIXED.includes(name)) body[name] = value;
-  }
+  const body = changedFields({ ...fields, ...(dimensions && { dimensions }) }, upstream, FIXED);
   const asksBase64 = upstream.provider.wire['embedding_base64'] === true;
   Object.assign(body, {
     model: upstream.model,

@@ -1,3 +1,4 @@
+import { changedFields } from '../src/core/field-changes.js';
 import { recordsIn } from '../src/lib/objects.js';
 import {
   type ImageCall,
@@ -16,7 +17,7 @@ import { UpstreamError } from '../src/core/upstream-error.js';
 import type { Price, Upstream } from '../src/core/model.js';
 
 /** Fields that only the gateway sets, as price or decoding depend on them. */
-const FIXED = ['model', 'prompt', 'n', 'stream', 'partial_images', 'response_format'];
+const FIXED = new Set(['model', 'prompt', 'n', 'stream', 'partial_images', 'response_format']);
 
 /** The sizes of the GPT image models; others have none that is shaped alike. */
 const SQUARE = '1024x1024';
@@ -41,24 +42,19 @@ export const image: ImageCodec = {
 function encode(call: ImageCall, upstream: Upstream): Encoded {
   const { wire } = upstream.provider;
   const isOlder = wire['image_wire'] === 'dall-e';
-  const body: Record<string, unknown> = {
+  const asked: Record<string, unknown> = {
     ...allowed(call.fields),
     ...(call.size && { size: sizeOf(call.size, wire) }),
     ...(isOlder ? olderFields(call) : newerFields(call, upstream.price)),
   };
-  const ignored = upstream.drop.filter((name) => Object.hasOwn(body, name));
-  for (const name of ignored) delete body[name];
+  const ignored = upstream.drop.filter((name) => Object.hasOwn(asked, name));
   if (call.style && !isOlder) ignored.push('style');
-  for (const [from, to] of Object.entries(upstream.rename)) {
-    if (!Object.hasOwn(body, from)) continue;
-    body[to] = body[from];
-    delete body[from];
-  }
-  Object.assign(body, allowed(upstream.set), {
+  const body = {
+    ...changedFields(asked, upstream, FIXED),
     model: upstream.model,
     prompt: call.prompt,
     n: call.n,
-  });
+  };
   if (!call.images) return { path: '', body, ignored };
   const several = call.images.length > 1;
   const files = {
@@ -69,7 +65,7 @@ function encode(call: ImageCall, upstream: Upstream): Encoded {
 }
 
 function allowed(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !FIXED.includes(name)));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !FIXED.has(name)));
 }
 
 /** Two qualities. The first one is the default. */

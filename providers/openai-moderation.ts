@@ -6,16 +6,16 @@ import type {
 } from '../src/modalities/moderation/codec.js';
 import { isRecord, recordsIn } from '../src/lib/objects.js';
 import { broken, checked } from './openai/answer.js';
-import { changed } from './openai/changes.js';
+import { changedFields } from '../src/core/field-changes.js';
 
 /** Fields that only the gateway sets, as the price depends on them. */
-const FIXED = ['model', 'input'];
+const FIXED = new Set(['model', 'input']);
 
 /** The moderations wire; where an upstream gives categories alone, any of them flags its input. */
 export const moderation: ModerationCodec = {
   encode: ({ input, fields }, upstream) => ({
     path: '',
-    body: { ...changed(fields, upstream, FIXED), model: upstream.model, input },
+    body: { ...changedFields(fields, upstream, FIXED), model: upstream.model, input },
   }),
   decode: (body, call, { provider }) => decode(checked(body, provider), call),
 };

@@ -1,7 +1,7 @@
 import type { SpeechCodec } from '../src/modalities/speech/codec.js';
-import { changed } from './openai/changes.js';
+import { changedFields } from '../src/core/field-changes.js';
 
-const FIXED = ['model', 'input', 'instructions', 'response_format', 'stream_format'];
+const FIXED = new Set(['model', 'input', 'instructions', 'response_format', 'stream_format']);
 
 /** The speech wire. */
 export const speech: SpeechCodec = {
@@ -12,7 +12,7 @@ export const speech: SpeechCodec = {
       ...(instructions !== undefined && { instructions }),
       ...(speed !== undefined && { speed }),
     };
-    const body = changed(original, upstream, FIXED);
+    const body = changedFields(original, upstream, FIXED);
     return { path: '', body: { ...body, model: upstream.model, input, response_format: format } };
   },
 };

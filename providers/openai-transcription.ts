@@ -10,10 +10,10 @@ import type {
   TranscriptReply,
 } from '../src/modalities/transcription/codec.js';
 import { broken, checked, textOf } from './openai/answer.js';
-import { changed } from './openai/changes.js';
+import { changedFields } from '../src/core/field-changes.js';
 
 /** Fields that only the gateway sets, as price or decoding depend on them. */
-const FIXED = ['model', 'file', 'response_format', 'timestamp_granularities', 'stream'];
+const FIXED = new Set(['model', 'file', 'response_format', 'timestamp_granularities', 'stream']);
 
 /** The wire flags that this codec reads. */
 export const wire_flags = ['verbose_transcripts'] as const;
@@ -33,7 +33,7 @@ function encode(call: TranscriptionCall, upstream: Upstream): Encoded {
     throw new UpstreamError('unsupported', message, undefined, { param: 'response_format' });
   }
   const body = {
-    ...changed(fields, upstream, FIXED),
+    ...changedFields(fields, upstream, FIXED),
     model: upstream.model,
     response_format: isVerbose ? 'verbose_json' : 'json',
     ...(format === 'verbose_json' &&

@@ -1,5 +1,6 @@
 import type { ChatCall, ChatCodec, ChatReply, ToolRules } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
+import { renameFields, setFields } from '../../src/core/field-changes.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { decode } from './decode.js';
@@ -127,15 +128,11 @@ function withOverrides(
   body: Record<string, unknown>,
   { rename, set }: Upstream,
 ): Record<string, unknown> {
-  for (const [from, to] of Object.entries(rename)) {
-    if (!Object.hasOwn(body, from) || FIXED.has(from) || FIXED.has(to)) continue;
-    body[to] = body[from];
-    delete body[from];
-  }
-  for (const [name, value] of Object.entries(set)) {
-    if (FIXED.has(name)) continue;
+  renameFields(body, rename, (from, to) => !FIXED.has(from) && !FIXED.has(to));
+  const merged = Object.entries(set).map(([name, value]) => {
     const there = body[name];
-    body[name] = isRecord(there) && isRecord(value) ? { ...there, ...value } : value;
-  }
+    return [name, isRecord(there) && isRecord(value) ? { ...there, ...value } : value];
+  });
+  setFields(body, Object.fromEntries(merged), FIXED);
   return body;
 }

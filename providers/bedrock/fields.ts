@@ -1,4 +1,5 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
+import { renameFields, setFields } from '../../src/core/field-changes.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/objects.js';
 
@@ -18,12 +19,8 @@ const PRICED: ReadonlySet<string> = new Set([
 /** The fields of a call, as `rename`, `set` and `drop` leave them; none is null. */
 export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Fields {
   const fields: Record<string, unknown> = { ...call.fields };
-  for (const [from, to] of Object.entries(rename)) {
-    if (!Object.hasOwn(fields, from) || PRICED.has(to)) continue;
-    fields[to] = fields[from];
-    delete fields[from];
-  }
-  for (const [name, value] of Object.entries(set)) if (!PRICED.has(name)) fields[name] = value;
+  renameFields(fields, rename, (_from, to) => !PRICED.has(to));
+  setFields(fields, set, PRICED);
   for (const name of drop) {
     // Without tool_choice, the model would call tools that the client has forbidden.
     if (name === 'tool_choice' && fields['tool_choice'] === 'none') delete fields['tools'];

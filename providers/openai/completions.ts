@@ -25,6 +25,7 @@ import { writeSchemaAsInstruction } from './json-instruction.js';
 import { needsResponses, servedByResponses } from './responses-need.js';
 import { chatToolRules } from './tool-rules.js';
 import { toolCallsIn } from './tools.js';
+import { renameFields, setFields } from '../../src/core/field-changes.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord, recordsIn, memoizeByObject } from '../../src/lib/objects.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
@@ -66,10 +67,7 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   const extra = extraFields(call, upstream);
   Object.assign(body, extra.fields);
   if (call.custom_tools) writeCustomTools(body, call.custom_tools, upstream);
-  const fixed = renameFields(body, upstream.rename);
-  for (const [name, value] of Object.entries(upstream.set)) {
-    if (!fixed.has(name)) body[name] = value;
-  }
+  changeFields(body, upstream);
   const { wire } = upstream.provider;
   if (wire['json_schema'] === 'instruction') writeSchemaAsInstruction(body);
   const isUnforced = wire['forced_tools'] === 'not_thinking' && forceOrThink(body);
@@ -95,22 +93,16 @@ const PRICED: ReadonlySet<string> = new Set([
   'max_completion_tokens',
 ]);
 
-/** Renames fields in place. Returns the new names of the fields that `set` must not change. */
-function renameFields(
-  body: Record<string, unknown>,
-  rename: Readonly<Record<string, string>>,
-): ReadonlySet<string> {
-  const renames = Object.entries(rename);
-  if (renames.length === 0) return PRICED;
+/** Applies `rename` and `set` in place. Fields of the price may be renamed, and not be set. */
+function changeFields(body: Fields, { rename, set }: Upstream): void {
   const fixed = new Set(PRICED);
-  for (const [from, to] of renames) {
+  renameFields(body, rename, (from, to) => {
     const isPriced = from === 'n' || from === 'max_tokens';
-    if (!Object.hasOwn(body, from) || (fixed.has(to) && !isPriced)) continue;
-    body[to] = body[from];
-    delete body[from];
+    const isAllowed = isPriced || !fixed.has(to);
     if (isPriced) fixed.add(to);
-  }
-  return fixed;
+    return isAllowed;
+  });
+  setFields(body, set, fixed);
 }
 
 function decode(body: unknown, call: ChatCall, { provider }: Upstream): ChatReply {
