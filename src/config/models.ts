@@ -4,7 +4,7 @@ import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
 import { memoizeByObject } from '../lib/objects.js';
 import { isBeside } from '../yaml/misplaced.js';
-import { nameHint } from '../yaml/did-you-mean.js';
+import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import { checkLimits } from './limit-checks.js';
 import { checkListPrices } from './list-price-check.js';
 import { listedWork } from './model-work.js';
@@ -83,7 +83,8 @@ function checkOwner(source: Source, pointer: string, { owner }: Entry, known: Kn
   const message = `no owner is called ${source.word(place)}`;
   const near = nameHint(owner, known.owners);
   const add = `${near}; or add it under owners: ${flow(owner)}: { name: ${flow(owner)} }`;
-  const hint = near.startsWith('did') || source.hides(place) ? near : add;
+  const isNear = nearestWord(owner, known.owners) !== undefined;
+  const hint = isNear || source.hides(place) ? near : add;
   source.fault(place, { code: 'unknown_owner', message, hint });
 }
 

@@ -81,8 +81,10 @@ export function providerNamesOf(file: string, env: NodeJS.ProcessEnv): Promise<r
 const BAD = /^(?:bad_(?:store|url|listen)|duplicate_key)$/u;
 
 /** Whether a key at the top of the file stands there twice, so that neither value is sure. */
-function isTwin({ code, column, message }: ConfigFault, key: string): boolean {
-  return code === 'duplicate_key' && column === 1 && message.startsWith(`the key "${key}" `);
+function isTwin({ whole }: Source, { code, column, line }: ConfigFault, key: string): boolean {
+  const [text = ''] = whole.split('\n').slice(line - 1);
+  const isKey = new RegExp(`^["']?${key}["']?\\s*:`).test(text);
+  return code === 'duplicate_key' && column === 1 && isKey;
 }
 
 /** Faults in other parts of the file do not matter here. */
@@ -103,7 +105,7 @@ async function part<T>(
   const { line } = source.place(pointer);
   const faults = source.report
     .sorted(file)
-    .filter((fault) => !source.readable || fault.line === line || isTwin(fault, key));
+    .filter((fault) => !source.readable || fault.line === line || isTwin(source, fault, key));
   const isBad = faults.some(({ code }) => BAD.test(code));
   if (!source.readable || source.invalid_pointers.has(pointer) || isBad) {
     throw new ConfigError(faults);

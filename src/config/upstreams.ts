@@ -2,7 +2,7 @@ import type { UpstreamEntry } from '../schema-types/gateway.js';
 import type { Manifest, ReadProvider } from './adapter.js';
 import { checkChanges } from './fields.js';
 import { memoizeByObject } from '../lib/objects.js';
-import { nameHint } from '../yaml/did-you-mean.js';
+import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 import type { CheckedUpstream } from '../pipeline/model-check.js';
 import type { Modalities } from '../pipeline/modality.js';
@@ -104,7 +104,7 @@ function findProvider(
     if (isRenamed || isNested) return undefined;
     const isModel = source.keys('/models')?.includes(name) === true;
     const add = `${near}; or add it under providers: ${flow(name)}: { api_key: '\${KEY}' }`;
-    const isPlain = near.startsWith('did') || source.hides(pointer) || isModel;
+    const isPlain = nearestWord(name, names) !== undefined || source.hides(pointer) || isModel;
     const hint = isPlain ? near : add;
     source.fault(pointer, { code: 'unknown_provider', message, hint });
   }

@@ -1,8 +1,7 @@
 import type { EndpointEntry } from '../core/configuration.js';
-import type { ConfigFault } from '../core/config-fault.js';
 import type { Money, Shape } from './stage.js';
 import { entryText } from './stage-hints.js';
-import { fault, subjectOf, type Step } from './step.js';
+import { fault, subjectOf, type StageFault, type Step } from './step.js';
 
 /** The stages that must be before and after a stage that affects money. */
 const RULES: Partial<Record<Money, { before?: Money; after?: Money }>> = {
@@ -17,7 +16,7 @@ export function needsHold({ money = 'holds' }: Shape): boolean {
 }
 
 /** Reports stages that spend money without a hold, or without being charged. */
-export function moneyFaults(steps: readonly Step[], endpoint: EndpointEntry): ConfigFault[] {
+export function moneyFaults(steps: readonly Step[], endpoint: EndpointEntry): StageFault[] {
   return steps.flatMap((step, at) => {
     const { before, after } = RULES[step.shape.money ?? 'holds'] ?? {};
     const does = (money: Money | undefined) => (one: Step) => one.shape.money === money;
@@ -44,9 +43,9 @@ function unguarded(
   step: Step,
   endpoint: EndpointEntry,
   { before, after, gate, meter }: Guards,
-): ConfigFault[] {
+): StageFault[] {
   const subject = `${subjectOf(step, endpoint)} can spend money`;
-  const faults: ConfigFault[] = [];
+  const faults: StageFault[] = [];
   if (!before && gate) {
     const message = `${subject} without a hold: "${entryText(gate.entry)}" holds nothing`;
     faults.push(fault(gate.entry, 'no_hold', message, 'write balance in its place'));

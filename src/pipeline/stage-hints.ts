@@ -30,8 +30,9 @@ export function stageHint(name: string, known: readonly string[]): string {
   const foreign = foreignKeyHint(name, 'GatewayFile', undefined);
   if (foreign !== undefined && !foreign.includes('VALUE')) return foreign;
   const hint = didYouMean(name, known);
+  const isNear = nearestWord(name, known) !== undefined;
   const own = 'one of your own is written as a path, ./FILE.js, or is a package that is installed';
-  return hint.startsWith('one of') ? `${hint}; ${own}` : hint;
+  return isNear || hint === '' ? hint : `${hint}; ${own}`;
 }
 
 /** The nearest of some words, or all of them. */

@@ -22,7 +22,21 @@ export function subjectOf({ entry }: Step, { name }: EndpointEntry): string {
   return `stage "${entry.name}" of endpoint "${name}"`;
 }
 
+/** A fault of a stage in one endpoint. */
+export interface StageFault extends ConfigFault {
+  /** What tells it from others of its code at its place, such as the fact that is missing. */
+  about: string;
+  /** The message without the endpoint, where that does not matter. */
+  of_all?: string;
+}
+
 /** A fault at a stage. */
-export function fault(entry: StageEntry, code: string, message: string, hint: string): ConfigFault {
-  return { severity: 'error', code, ...entry.place, message, hint };
+export function fault(
+  entry: StageEntry,
+  code: string,
+  message: string,
+  hint: string,
+  about = '',
+): StageFault {
+  return { severity: 'error', code, ...entry.place, message, hint, about };
 }

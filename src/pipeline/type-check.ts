@@ -3,7 +3,7 @@ import { byPlace } from '../yaml/report.js';
 import { isRecord } from '../lib/objects.js';
 import { moneyFaults, needsHold } from './money-check.js';
 import type { Need, Shape, Stage } from './stage.js';
-import { fault, subjectOf, traitsOf, type Step } from './step.js';
+import { fault, subjectOf, traitsOf, type StageFault, type Step } from './step.js';
 import { OptionError } from '../core/errors.js';
 import type { ConfigFault } from '../core/config-fault.js';
 import { didYouMean, entryText, stageHint, wordOf } from './stage-hints.js';
@@ -17,14 +17,13 @@ export function checkPipelines(
   endpoints: readonly EndpointEntry[],
   stages: ReadonlyMap<string, Stage>,
 ): ConfigFault[] {
-  const found = new Map<string, { fault: ConfigFault; more: number }>();
+  const found = new Map<string, { fault: StageFault; more: number }>();
   const known = knownOf(endpoints, stages);
   for (const endpoint of endpoints) {
     for (const fault of inspectEndpoint(endpoint, stages, known)) {
       // A fault of one line that is part of several endpoints is reported once.
-      const { file, line, column } = fault;
-      const words = fault.message.replace(`"${endpoint.name}"`, '');
-      const key = [file, line, column, words].join('\n');
+      const { file, line, column, code, about } = fault;
+      const key = [file, line, column, code, about].join('\n');
       const first = found.get(key);
       if (first) first.more += 1;
       else found.set(key, { fault, more: 0 });
@@ -32,14 +31,14 @@ export function checkPipelines(
   }
   const all = [...found.values()];
   const late_faults = all.flatMap(({ fault }) => (fault.code === 'late_stage' ? fault : []));
-  return all.flatMap(({ fault, more }) => {
+  return all.flatMap(({ fault: found_fault, more }) => {
+    const { severity, code, file, line, column, message, hint, of_all } = found_fault;
+    const fault = { severity, code, file, line, column, message, hint };
     // A stage that is too late in some endpoints lacks its facts in others: one fault is enough.
     const isEcho = late_faults.some((one) => byPlace(one, fault) === 0);
     if (isEcho && fault.code === 'missing_fact') return [];
     if (more === 0) return fault;
-    // An option is wrong wherever its stage is added.
-    if (fault.code === 'stage_option')
-      return { ...fault, message: fault.message.replace(/ of endpoint "[^"]*"/, '') };
+    if (of_all !== undefined) return { ...fault, message: of_all };
     const others = more === 1 ? 'one more endpoint' : `${more} more endpoints`;
     return { ...fault, message: `${fault.message} (as in ${others})` };
   });
@@ -80,8 +79,8 @@ function inspectEndpoint(
   endpoint: EndpointEntry,
   stages: ReadonlyMap<string, Stage>,
   known: Known,
-): ConfigFault[] {
-  const faults: ConfigFault[] = [];
+): StageFault[] {
+  const faults: StageFault[] = [];
   const given = new Map<string, Given>();
   const reported = new Set<string>();
   const steps: Step[] = [];
@@ -114,7 +113,7 @@ function readStep(
   entry: StageEntry,
   endpoint: EndpointEntry,
   stages: ReadonlyMap<string, Stage>,
-  faults: ConfigFault[],
+  faults: StageFault[],
 ): Step | undefined {
   const stage = stages.get(entry.name);
   if (!stage) {
@@ -131,9 +130,11 @@ function readStep(
     const { message, choices, part } =
       error instanceof OptionError ? error : new OptionError(firstLine(error));
     const whole = `stage "${entry.name}" of endpoint "${endpoint.name}": ${message}`;
+    // An option is wrong wherever its stage is added.
+    const of_all = `stage "${entry.name}": ${message}`;
     const place = entry.part_places?.[part] ?? entry.option_place ?? entry.place;
     const hint = didYouMean(wordOf(entry.option), choices);
-    faults.push({ ...fault(entry, 'stage_option', whole, hint), ...place });
+    faults.push({ ...fault(entry, 'stage_option', whole, hint, message), ...place, of_all });
     return undefined;
   }
 }
@@ -157,7 +158,7 @@ function missing(
   given: ReadonlyMap<string, Given>,
   endpoint: EndpointEntry,
   { known: { givers }, reported }: { known: Known; reported: Set<string> },
-): ConfigFault[] {
+): StageFault[] {
   const names = step.shape.needs.map(factOf).filter((one) => !given.has(one) && !reported.has(one));
   for (const name of names) reported.add(name);
   const subject = subjectOf(step, endpoint);
@@ -165,12 +166,13 @@ function missing(
   if (last !== undefined) {
     const facts = names.map((name) => `"${name}"`).join(', ');
     const message = `${subject} needs the facts ${facts}, which no earlier stage gives`;
-    return [fault(step.entry, 'missing_fact', message, `put it after "${last}"`)];
+    return [fault(step.entry, 'missing_fact', message, `put it after "${last}"`, facts)];
   }
   return names.map((name) => {
     const message = `${subject} needs the fact "${name}", which no earlier stage gives`;
     const giver = givers.get(name);
-    return fault(step.entry, 'missing_fact', message, giverHint(giver, step.entry, endpoint));
+    const hint = giverHint(giver, step.entry, endpoint);
+    return fault(step.entry, 'missing_fact', message, hint, name);
   });
 }
 
@@ -185,7 +187,7 @@ function lastGiver(
 }
 
 /** Reports the first stage whose facts are of another kind than its neighbours give and need. */
-function wrongKinds(steps: readonly Step[], endpoint: EndpointEntry, known: Known): ConfigFault[] {
+function wrongKinds(steps: readonly Step[], endpoint: EndpointEntry, known: Known): StageFault[] {
   for (const [at, step] of steps.entries()) {
     for (const need of step.shape.needs) {
       const giver = giverIn(steps.slice(0, at), need);
@@ -239,14 +241,14 @@ function giverHint(giver: string | undefined, entry: StageEntry, { stages }: End
   return isThere ? `put it after "${giver}"` : lacks;
 }
 
-function repeated(step: Step, given: Map<string, Given>, endpoint: EndpointEntry): ConfigFault[] {
+function repeated(step: Step, given: Map<string, Given>, endpoint: EndpointEntry): StageFault[] {
   return step.shape.gives.flatMap((need) => {
     const before = given.get(factOf(need));
     if (!before) return [];
     const message =
       `stage "${step.entry.name}" of endpoint "${endpoint.name}" gives the fact ` +
       `"${factOf(need)}", which stage "${before.by.name}" has given already`;
-    return [fault(step.entry, 'repeated_fact', message, 'remove one of the two')];
+    return [fault(step.entry, 'repeated_fact', message, 'remove one of the two', need)];
   });
 }
 
@@ -255,7 +257,7 @@ function late(
   given: Map<string, Given>,
   endpoint: EndpointEntry,
   { givers }: Known,
-): ConfigFault[] {
+): StageFault[] {
   const last = shape.needs.at(-1);
   const giver = last && givers.get(factOf(last));
   return (shape.precedes ?? []).flatMap((name) => {
@@ -266,7 +268,7 @@ function late(
       `"${found.by.name}" has read the request before it`;
     const hint =
       giver === undefined ? `put it before "${found.by.name}"` : `put it right after "${giver}"`;
-    return [fault(entry, 'late_stage', message, hint)];
+    return [fault(entry, 'late_stage', message, hint, name)];
   });
 }
 

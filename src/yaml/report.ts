@@ -14,12 +14,6 @@ export class Report {
     return [...this.#faults.values()].some(({ severity }) => severity === 'error');
   }
 
-  /** Whether a hint has these words, and not only the beginning of a longer one. */
-  advises(words: string): boolean {
-    const spaced = [...this.#faults.values()].map(({ hint }) => hint.replaceAll(/[,;}]|$/g, ' '));
-    return spaced.some((hint) => hint.includes(`${words} `));
-  }
-
   /** The faults so far, in the order of a listing. */
   sorted(first: string): ConfigFault[] {
     return sortFaults([...this.#faults.values()], first);
