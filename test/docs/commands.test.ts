@@ -1,10 +1,8 @@
 import { expect } from 'chai';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { documentAt, DOCUMENTS, ROOT } from '../helpers/documents.js';
+import { documentAt, DOCUMENTS } from '../helpers/documents.js';
+import { runCommand } from '../helpers/run-command.js';
 import { runPage, withShellBlocks } from '../helpers/run-page.js';
 
-const MAIN = `${ROOT}dist/src/cli/main.js`;
 /** Every block of a shell that is shown and not run. */
 const NOT_RUN = [
   'docs/clients.md: starts coding agents, which npm run test:agents does',
@@ -27,7 +25,7 @@ interface Help {
 }
 
 async function helpOf(...words: string[]): Promise<Help> {
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...words, '--help']);
+  const { stdout } = await runCommand([...words, '--help']);
   const [, listed = ''] = stdout.split('\nCommands:\n');
   const names = [...listed.matchAll(/^ {2}([a-z-]+) /gmu)].map(([, name = '']) => name);
   const commands = new Map<string, Help>();

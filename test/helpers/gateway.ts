@@ -8,6 +8,7 @@ import { parseDollars } from '../../src/lib/money.js';
 import type { SharedClock } from '../../src/lib/shared-clock.js';
 import type { LogLines } from '../../src/telemetry/access-log.js';
 import type { KeyTerms } from '../../src/store/keys/keys.js';
+import { writeNewStore } from './new-store.js';
 
 export interface TestGateway {
   gateway: Gateway;
@@ -56,6 +57,7 @@ export async function startGateway(
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-test-'));
   const file = join(folder, 'gateway.yaml');
   const { store = 'sqlite:tollgate.db', port: wanted = 0 } = options;
+  if (options.store === undefined) await writeNewStore(join(folder, 'tollgate.db'));
   await writeFile(file, `listen: 127.0.0.1:${wanted}\nstore: ${store}\n${yaml}`);
   for (const [name, text] of Object.entries(options.files ?? {})) {
     await writeFile(join(folder, name), text);

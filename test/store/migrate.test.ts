@@ -2,12 +2,13 @@ import { expect } from 'chai';
 import { migrate } from '../../src/store/migrate.js';
 import { MIGRATIONS } from '../../src/store/migrations.js';
 import { onEachStore, refusal } from './helpers/ground.js';
-import { migrateTo } from './helpers/old-store.js';
+import { emptyPlace, migrateTo } from './helpers/old-store.js';
 
 const NAMES = MIGRATIONS.map(({ name }) => name);
 
 onEachStore('the migrations of the store', (ground) => {
   it('apply pending migrations in order, and then none', async () => {
+    await emptyPlace(ground.place);
     expect(await migrate(ground.place.url)).to.deep.equal({ applied: NAMES });
     expect(await migrate(ground.place.url)).to.deep.equal({ applied: [] });
     const rows = await ground.place.sql('select name from migrations order by id');
@@ -15,6 +16,7 @@ onEachStore('the migrations of the store', (ground) => {
   });
 
   it('are applied once each where many begin at once', async () => {
+    await emptyPlace(ground.place);
     const urls = Array.from({ length: 4 }, () => ground.place.url);
     const results = await Promise.all(urls.map((url) => migrate(url)));
     expect(results.flatMap(({ applied }) => applied)).to.deep.equal(NAMES);
@@ -43,6 +45,7 @@ onEachStore('the migrations of the store', (ground) => {
   });
 
   it('keep the keys, holds and charges of a store that is older than terms', async () => {
+    await emptyPlace(ground.place);
     await migrateTo(ground.place, '003-pictures');
     const now_ms = ground.now_ms;
     await ground.place.sql(`
@@ -69,6 +72,7 @@ onEachStore('the migrations of the store', (ground) => {
   });
 
   it('keep the idempotency keys and alerts of a store with older names', async () => {
+    await emptyPlace(ground.place);
     await migrateTo(ground.place, '015-account-days');
     const due_ms = ground.now_ms + 1_000;
     await ground.place.sql(`

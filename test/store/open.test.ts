@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '../../src/store/open.js';
-import { migrateTo } from './helpers/old-store.js';
+import { emptyPlace, migrateTo } from './helpers/old-store.js';
 import { onEachStore, refusal } from './helpers/ground.js';
 
 describe('openStore', () => {
@@ -82,6 +82,7 @@ onEachStore('openStore', (ground) => {
   });
 
   it('is not migrated by a command under the boxes of an older version', async () => {
+    await emptyPlace(ground.place);
     await migrateTo(ground.place, '015-account-days');
     const older = /^StoreError: The store is of an older version of Tollgate: "tollgate migrate"/u;
     for (const purpose of ['using', 'creating'] as const) {
@@ -96,6 +97,7 @@ onEachStore('openStore', (ground) => {
   });
 
   it('makes a store for the first account, where there is none', async () => {
+    await emptyPlace(ground.place);
     const store = await openStore(ground.place.url, { now: Date.now, purpose: 'creating' });
     expect((await store.createAccount('ann', 1n)).name).to.equal('ann');
     await store.close();

@@ -7,5 +7,6 @@ import { actionRoutes } from './action-routes.js';
 export function apiRoutes(services: DashboardServices): Route[] {
   const { configuration } = services;
   const described = actionRoutes(services);
-  return [...described, ...documentRoutes(openApi(configuration, described), configuration)];
+  const document = () => openApi(configuration, described);
+  return [...described, ...documentRoutes(document, configuration)];
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { migrateSchema, writeNewStore } from '../../helpers/new-store.js';
 import { openSqliteFile } from '../../../src/store/sqlite/sqlite-driver.js';
 import { MACHINE } from '../../../src/store/leases/liveness.js';
 import { openStore } from '../../../src/store/open.js';
@@ -19,13 +20,15 @@ interface Place {
   sql(text: string): Promise<Row[]>;
   /** Runs SQL in a transaction that locks what it writes until the answer is called. */
   lock(text: string): Promise<() => Promise<void>>;
+  /** Brings the empty database up to date. */
+  migrate(): Promise<void>;
   drop(): Promise<void>;
 }
 
 /** The place and number of a process on this machine that has ended, as SQL writes them. */
 export const ENDED = `'${MACHINE}', ${2 ** 30}`;
 
-/** The database of the running test; a new one for each. */
+/** The database of the running test; a new one for each, with all migrations. */
 export class Ground {
   now_ms = 1_800_000_000_000;
   /** What the monotonic clock of the process shows. */
@@ -65,6 +68,7 @@ export class Ground {
 
   async begin(): Promise<void> {
     this.#place = await this.make();
+    await this.#place.migrate();
   }
 
   async end(): Promise<void> {
@@ -122,6 +126,7 @@ async function makeSqlite(): Promise<Place> {
         database.close();
       };
     },
+    migrate: () => writeNewStore(file),
     async drop() {
       rmSync(folder, { recursive: true, force: true });
     },
@@ -144,6 +149,7 @@ async function makePostgres(base: string): Promise<Place> {
     dialect: 'postgres',
     url: url.href,
     sql: async (text) => (await own.query<Row>(text)).rows,
+    migrate: () => migrateSchema(own, url.href),
     async lock(text) {
       const client = await connected();
       await client.query(`begin; ${text}`);

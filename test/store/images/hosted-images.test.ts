@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Store } from '../../../src/store/store-types.js';
 import { onEachStore } from '../helpers/ground.js';
-import { migrateTo } from '../helpers/old-store.js';
+import { emptyPlace, migrateTo } from '../helpers/old-store.js';
 
 const IMAGE = Buffer.from('89504e470d0a1a0a00ff', 'hex');
 const HOUR_MS = 3_600_000;
@@ -101,6 +101,7 @@ onEachStore('hosted images in the store', (ground) => {
     const { place, now_ms } = ground;
     const folder = place.url.replace('sqlite:', '');
     const isFile = place.dialect === 'sqlite';
+    await emptyPlace(place);
     await migrateTo(place, '015-account-days');
     for (const id of ['one', 'two']) {
       const data = isFile ? 'null' : `decode('${IMAGE.toString('hex')}', 'hex')`;

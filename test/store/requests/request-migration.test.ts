@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { FIGURE_NAMES } from '../../../src/store/requests/request-totals-sql.js';
 import { onEachStore } from '../helpers/ground.js';
-import { migrateTo } from '../helpers/old-store.js';
+import { emptyPlace, migrateTo } from '../helpers/old-store.js';
 
 const DAY_MS = 86_400_000;
 
 onEachStore('the totals of requests in an older store', (ground) => {
   it('know the accounts of days that an older version has added up', async () => {
+    await emptyPlace(ground.place);
     await migrateTo(ground.place, '014-prices');
     const day_ms = ground.now_ms - (ground.now_ms % DAY_MS);
     const names = FIGURE_NAMES.join(', ');

@@ -10,7 +10,7 @@ import { openStore } from '../../../src/store/open.js';
 import type { Store } from '../../../src/store/store-types.js';
 import { postgresProgram, startCluster, type Cluster } from '../helpers/cluster.js';
 import { onEachStore, type Ground } from '../helpers/ground.js';
-import { migrateTo } from '../helpers/old-store.js';
+import { emptyPlace, migrateTo } from '../helpers/old-store.js';
 import { recordAt, rollUp } from './helpers.js';
 
 const NOW_MS = 1_800_000_000_000;
@@ -79,6 +79,7 @@ onEachStore(
     });
 
     it('are counted once in a store of an older version, also after its restore', async () => {
+      await emptyPlace(ground.place);
       await migrateTo(ground.place, '016-standard-names');
       // Added to the totals on a server that had run more transactions; and after a restore, here.
       await ground.place.sql(`${inserted('old')}; update requests set seq = 999999999;
