@@ -65,7 +65,12 @@ export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
   return {
     encode,
     decode: envelope === 'anthropic' ? read : decode,
-    decodeStream,
+    decodeStream: (call, upstream) =>
+      decodeStream(
+        call,
+        upstream,
+        envelope === 'anthropic' && call.others ? otherFields : noFields,
+      ),
     toolRules: () => CLAUDE_TOOL_RULES,
   };
 }
@@ -87,8 +92,16 @@ const ANSWER_FIELDS = new Set([
 /** An answer with its further fields, for a client that spoke this very API. */
 function withOthers(reply: ChatReply, body: unknown, call: ChatCall): ChatReply {
   if (!call.others || !isRecord(body)) return reply;
-  const others = Object.entries(body).filter(([name]) => !ANSWER_FIELDS.has(name));
-  return others.length === 0 ? reply : { ...reply, others: Object.fromEntries(others) };
+  const others = otherFields(body);
+  return Object.keys(others).length === 0 ? reply : { ...reply, others };
+}
+
+function otherFields(answer: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(answer).filter(([name]) => !ANSWER_FIELDS.has(name)));
+}
+
+function noFields(): Record<string, unknown> {
+  return {};
 }
 
 /** The body with the client's further fields, which take the place of none. */

@@ -22,9 +22,16 @@ type OpenBlock =
   /** `index` counts calls alone; undefined where the call's input is the answer's text. */
   | { kind: 'call'; index: number | undefined; input: unknown; hasInput: boolean };
 
-/** Decodes deltas as they arrive. The finish reason follows at the end: it may change. */
-export function decodeStream(call: ChatCall, upstream: Upstream): StreamDecoder {
-  const stream = new MessageStream(call, upstream);
+/**
+ * Decodes deltas as they arrive. The finish reason follows at the end: it may change. `otherFields`
+ * picks further fields of the answer.
+ */
+export function decodeStream(
+  call: ChatCall,
+  upstream: Upstream,
+  otherFields: (answer: Json) => Json,
+): StreamDecoder {
+  const stream = new MessageStream(call, upstream, otherFields);
   return {
     read: (packet, deltas) => packet.some((event) => stream.read(event, deltas)),
     end: () => {
@@ -48,7 +55,11 @@ class MessageStream {
   #hasText = false;
   #hasThought = false;
 
-  constructor(call: ChatCall, upstream: Upstream) {
+  constructor(
+    call: ChatCall,
+    upstream: Upstream,
+    private readonly otherFields: (answer: Json) => Json,
+  ) {
     this.#upstream = upstream;
     this.#isRepeated = repeats(call, upstream);
     this.#output_tool = outputTool(call, contextOf(upstream).model);
@@ -78,6 +89,8 @@ class MessageStream {
       case 'message_delta':
         this.#count(payload['usage'], deltas);
         this.#stop = { ...this.#stop, ...known(recordIn(payload['delta'])) };
+        this.#carry(recordIn(payload['delta']), deltas);
+        this.#carry(payload, deltas, { are_beside: true });
         return false;
       case 'message_stop':
         this.#finish(deltas);
@@ -96,9 +109,15 @@ class MessageStream {
     this.#message = { id: message['id'] };
     this.#count(message['usage'], deltas);
     this.#stop = known(message);
+    this.#carry(message, deltas);
     recordsIn(message['content']).forEach((block, index) => {
       this.#open(`given ${index}`, block, deltas);
     });
+  }
+
+  #carry(answer: Json, deltas: ChatDelta[], where?: Pick<ChatDelta, 'are_beside'>): void {
+    const { delta: _, ...others } = this.otherFields(answer);
+    if (Object.keys(others).length > 0) deltas.push({ others, ...where });
   }
 
   #count(reported: unknown, deltas: ChatDelta[]): void {

@@ -124,6 +124,9 @@ export interface ChatDelta {
   stop_sequence?: string;
   /** An `UpstreamUsage`. Reports are merged: one that is missing or zero says nothing new. */
   usage?: unknown;
+  /** As in `ChatReply`; `are_beside` if they stand beside the change of the answer, not in it. */
+  others?: ChatReply['others'];
+  are_beside?: true;
 }
 
 /** The words that a wire takes as names, or as IDs. */

@@ -254,8 +254,11 @@ export class CallsInTurn {
 
   #take(delta: ChatDelta, ready: ChatDelta[]): void {
     const { index, usage, tool_calls = [], finish_reason, stop_sequence } = delta;
+    if (index === undefined) {
+      ready.push(delta);
+      return;
+    }
     if (usage !== undefined) ready.push({ usage });
-    if (index === undefined) return;
     const turns = this.#turnsOf(index);
     if (Object.keys(delta).some((name) => !OTHERS.has(name))) {
       const { usage: _, tool_calls: __, finish_reason: ___, stop_sequence: ____, ...text } = delta;

@@ -84,9 +84,11 @@ export async function readWhole(
   report: UsageReport,
 ): Promise<ChatReply> {
   const choices = new Map<number, OpenChoice>();
+  let others: ChatReply['others'];
   try {
     for (let deltas = await reader.next(); deltas; deltas = await reader.next()) {
       for (const delta of deltas) {
+        if (delta.others) others = { ...others, ...delta.others };
         if (delta.index === undefined) continue;
         const added = add(delta, choiceAt(choices, delta.index));
         memory?.grow(added);
@@ -101,7 +103,8 @@ export async function readWhole(
     throw error;
   }
   const { usage } = report;
-  return { choices: [...choices].map(([index, choice]) => closed(index, choice)), usage };
+  const read = [...choices].map(([index, choice]) => closed(index, choice));
+  return { choices: read, usage, ...(others && { others }) };
 }
 
 function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {

@@ -14,6 +14,8 @@ const MESSAGE = {
   usage: { input_tokens: 20, output_tokens: 9 },
 };
 const RESULTS = { safeguard_results: [{ name: 'cyber', outcome: 'passed' }] };
+const LATE = { late_results: ['x'] };
+const BESIDE = { context_management: { applied_edits: [] } };
 const SAFEGUARDS = { safeguards: [{ name: 'cyber', threshold: 0.5 }], of_next_year: { a: [1] } };
 const PRICE = 'price: { input_per_million: 1000, output_per_million: 2 }';
 
@@ -32,14 +34,17 @@ describe('fields of the Messages API that the gateway does not know', () => {
         return play({ headers, body: JSON.stringify({ ...MESSAGE, ...RESULTS }) }, response);
       const { content, ...message } = MESSAGE;
       const events: [string, object][] = [
-        ['message_start', { message: { ...message, content: [] } }],
+        ['message_start', { message: { ...message, content: [], ...RESULTS } }],
         ['content_block_start', { index: 0, content_block: { type: 'text', text: '' } }],
         [
           'content_block_delta',
           { index: 0, delta: { type: 'text_delta', text: content[0]?.text } },
         ],
         ['content_block_stop', { index: 0 }],
-        ['message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } }],
+        [
+          'message_delta',
+          { delta: { stop_reason: 'end_turn', ...LATE }, usage: { output_tokens: 9 }, ...BESIDE },
+        ],
         ['message_stop', {}],
       ];
       const body = events
@@ -92,6 +97,22 @@ ${model('both', 'claude', 'acme')}
   it('bring their results back in a whole answer', async () => {
     const { text } = await post('claude');
     expect(JSON.parse(text)).to.deep.include({ ...RESULTS, model: 'claude', type: 'message' });
+  });
+
+  it('bring their results back in a stream, at its start and at its end', async () => {
+    const { text } = await post('claude', { stream: true });
+    const events = [...text.matchAll(/^data: (.+)$/gmu)].map(
+      ([, data = '']) => JSON.parse(data) as { type: string },
+    );
+    const [start] = events;
+    expect(start)
+      .to.have.property('message')
+      .that.deep.includes({ ...RESULTS, model: 'claude' });
+    const end = events.find(({ type }) => type === 'message_delta');
+    expect(end).to.deep.include(BESIDE);
+    expect(end)
+      .to.have.property('delta')
+      .that.deep.includes({ ...LATE, stop_reason: 'end_turn' });
   });
 
   it('are named where another wire answers in the end', async () => {

@@ -1,6 +1,6 @@
 import { readPartialUsage, type Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
-import type { ChatDelta, ReasoningDetail, ToolCallFragment } from '../codec.js';
+import type { ChatDelta, ChatReply, ReasoningDetail, ToolCallFragment } from '../codec.js';
 import type { VisibleParts } from '../call.js';
 import { EventWriter, namedEvent, finishReason } from './openai-answer.js';
 import { CLAUDE_FORMAT } from './messages-blocks.js';
@@ -53,6 +53,10 @@ export class MessagesWriter extends EventWriter {
   #hasBegun = false;
   /** The usage that came before the first output. */
   #reported: unknown;
+  /** Further fields of the answer that came since the last event that can have them. */
+  #others: ChatReply['others'];
+  /** Those that stand beside the last change of the answer. */
+  #beside: ChatReply['others'];
   #blocks = 0;
   #open: Block | undefined;
   #calls = 0;
@@ -73,13 +77,20 @@ export class MessagesWriter extends EventWriter {
   }
 
   end({ usage }: Bill): string {
-    const delta = ending(this.#finish, this.#calls > 0, this.#sequence);
+    const begun = this.begin();
+    const last = ending(this.#finish, this.#calls > 0, this.#sequence);
+    const delta = { ...this.#others, ...last };
     return (
-      this.begin() +
+      begun +
       this.#close() +
-      namedEvent('message_delta', { delta, usage: this.options.usageOf(usage) }) +
+      namedEvent('message_delta', { ...this.#beside, delta, usage: this.options.usageOf(usage) }) +
       namedEvent('message_stop', {})
     );
+  }
+
+  protected override noteOthers({ others, are_beside }: ChatDelta): void {
+    if (are_beside) this.#beside = { ...this.#beside, ...others };
+    else if (others) this.#others = { ...this.#others, ...others };
   }
 
   protected writeError(error: GatewayError): string {
@@ -107,7 +118,9 @@ export class MessagesWriter extends EventWriter {
     const { prompt_tokens } = this.options;
     const reported = readPartialUsage(this.#reported);
     const usage = reported?.prompt_tokens ? reported : { prompt_tokens, completion_tokens: 0 };
-    const message = { ...this.head, ...rest, usage: this.options.usageOf(usage) };
+    const counts = this.options.usageOf(usage);
+    const message = { ...this.#others, ...this.head, ...rest, usage: counts };
+    this.#others = undefined;
     return namedEvent('message_start', { message });
   }
 

@@ -28,6 +28,7 @@ export abstract class EventWriter implements ChatStreamWriter {
     try {
       for (const delta of deltas) {
         const { index } = delta;
+        if (index === undefined) this.noteOthers(delta);
         if (index === undefined || index >= this.visible.choices) continue;
         events += this.begin();
         events += this.writeDelta(delta, index);
@@ -53,6 +54,9 @@ export abstract class EventWriter implements ChatStreamWriter {
   protected begin(): string {
     return '';
   }
+
+  /** Notes further fields of the answer, for an API that has a place for them. */
+  protected noteOthers(_: ChatDelta): void {}
 
   /** The event of an error. */
   protected abstract writeError(error: GatewayError): string;
