@@ -1,8 +1,7 @@
-import type { Model, Upstream } from '../../core/model.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/operation.js';
-import { wholeAnswer, type PaidAnswer, type SendContext, type Work } from '../../pipeline/work.js';
-import type { ImageCall } from './codec.js';
+import { unaryPlan } from '../../pipeline/unary-work.js';
+import { wholeAnswer } from '../../pipeline/work.js';
 import { imageEdit } from './formats/image-edit.js';
 import {
   imageDefaults,
@@ -23,41 +22,20 @@ const FORMATS: readonly ImageFormat[] = [imageGeneration, imageEdit, openAiImage
 /** The size of most images. The memory for them is reserved before the call is sent. */
 const IMAGE_BYTES = 1024 ** 2;
 
-/** An image request fitted to its model. */
-class PlannedImages implements Work {
-  upstreams: readonly Upstream[];
-  readonly repeatable = true;
-  /** Whether the memory for the images is reserved. */
-  #hasRoom = false;
-
-  constructor(
-    private readonly format: ImageFormat,
-    private readonly call: ImageCall,
-    readonly ignored: readonly string[],
-    private readonly model: Model,
-  ) {
-    this.upstreams = priced(call, model);
-  }
-
-  maxCost(): bigint {
-    return imageMaxCost(this.call, this.model, this.upstreams);
-  }
-
-  async send(upstream: Upstream, { hold, client, services }: SendContext): Promise<PaidAnswer> {
-    const { call, format, model } = this;
-    if (!this.#hasRoom) client.memory?.reserve(call.n * IMAGE_BYTES);
-    this.#hasRoom = true;
-    const answer = await sendImages(call, upstream, client, services);
-    const { provider, price } = upstream;
-    const terms = { call, model, provider, price, hold_nano: hold.amount_nano };
-    return wholeAnswer({
-      provider: provider.name,
+const plan = unaryPlan({
+  formats: FORMATS,
+  upstreamsOf: priced,
+  answerBytes: ({ n }) => n * IMAGE_BYTES,
+  maxCost: imageMaxCost,
+  send: (call, upstream, { client, services }) => sendImages(call, upstream, client, services),
+  answer: (answer, terms, format) =>
+    wholeAnswer({
+      provider: terms.provider.name,
       ignored: answer.ignored,
       bill: () => billOf(answer, terms),
       write: (bill) => format.write(answer, bill),
-    });
-  }
-}
+    }),
+});
 
 async function billOf({ usages, delivered }: ImageAnswer, terms: ImageTerms) {
   const bill = await imageBill(usages, delivered, terms);
@@ -105,12 +83,7 @@ export const image: Modality = {
   does: 'makes images',
   model_names: /^(?:dall-e|gpt-image|imagen)-/,
   fields: { own: [], held: [], refused: [] },
-  plan: ({ format: name, body }, model) => {
-    const format = FORMATS.find((one) => one.name === name);
-    if (!format) throw new Error(`No image format is called ${name}.`);
-    const { call, ignored } = format.read(body, model);
-    return new PlannedImages(format, call, ignored, model);
-  },
+  plan,
   example: sampleBill,
   defaults: imageDefaults,
   sampleCall: (model) => ({

@@ -1,9 +1,6 @@
-import type { Bill } from '../../billing/bill.js';
-import type { Model, Upstream } from '../../core/model.js';
 import { spendingOperation } from '../../pipeline/operation.js';
 import type { Modality } from '../../pipeline/modality.js';
-import type { PaidAnswer, SendContext, Work } from '../../pipeline/work.js';
-import type { SpeechCall } from './codec.js';
+import { unaryPlan } from '../../pipeline/unary-work.js';
 import { DEFAULT_FORMAT, speech as openAiFormat, type SpeechFormat } from './formats/speech.js';
 import { readSpeech } from './manifest.js';
 import { readCharacterPrice, sampleBill, speechBill, speechMaxCost } from './price.js';
@@ -11,34 +8,15 @@ import { sendSpeech, speechAnswer } from './send.js';
 
 const FORMATS: readonly SpeechFormat[] = [openAiFormat];
 
-/** A speech request fitted to its model. */
-class PlannedSpeech implements Work {
-  upstreams: readonly Upstream[];
-  /** Sound is not stored for a repetition. */
-  readonly repeatable = false;
-
-  constructor(
-    private readonly call: SpeechCall,
-    readonly ignored: readonly string[],
-    model: Model,
-  ) {
-    this.upstreams = model.upstreams;
-  }
-
-  maxCost(): bigint {
-    return speechMaxCost(this.call, this.upstreams);
-  }
-
-  async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
-    const { call } = this;
-    const opened = await sendSpeech(call, upstream, context.client, context.services);
-    return speechAnswer(opened, call, upstream, context);
-  }
-
-  async unansweredBill({ price }: Upstream): Promise<Bill> {
-    return { ...speechBill(this.call, price), estimated: true };
-  }
-}
+const plan = unaryPlan({
+  formats: FORMATS,
+  // Sound is not stored for a repetition.
+  isRepeatable: () => false,
+  maxCost: (call, _model, upstreams) => speechMaxCost(call, upstreams),
+  send: (call, upstream, { client, services }) => sendSpeech(call, upstream, client, services),
+  answer: (opened, terms, _format, context) => speechAnswer(opened, terms, context),
+  unansweredBill: async ({ call, price }) => ({ ...speechBill(call, price), estimated: true }),
+});
 
 /** Speech: text in, sound out. */
 export const speech: Modality = {
@@ -66,12 +44,7 @@ export const speech: Modality = {
     held: ['model'],
     refused: [],
   },
-  plan: ({ format: name, body }, model) => {
-    const format = FORMATS.find((one) => one.name === name);
-    if (!format) throw new Error(`No speech format is called ${name}.`);
-    const { call, ignored } = format.read(body, model);
-    return new PlannedSpeech(call, ignored, model);
-  },
+  plan,
   example: sampleBill,
   defaults: () => ({ response_format: DEFAULT_FORMAT }),
   sampleCall: (model) => ({

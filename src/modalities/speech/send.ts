@@ -4,6 +4,7 @@ import type { ByteWriter } from '../../http/byte-writer.js';
 import type { ClientConnection } from '../../http/client-connection.js';
 import { operationReader } from '../../pipeline/operation.js';
 import type { Services } from '../../pipeline/services.js';
+import type { UnaryTerms } from '../../pipeline/unary-work.js';
 import type { PaidAnswer, SendContext } from '../../pipeline/work.js';
 import { ReplyTooLarge } from '../../upstream/reply-body.js';
 import { jsonRequest, readError, requestOk } from '../../upstream/upstream-request.js';
@@ -69,8 +70,7 @@ interface Progress {
  */
 export function speechAnswer(
   opened: OpenSpeech,
-  call: SpeechCall,
-  { provider, price }: Upstream,
+  { call, provider, price }: UnaryTerms<SpeechCall>,
   { client, request_id, notes, services }: SendContext,
 ): PaidAnswer {
   const { health, configuration } = services;

@@ -1,103 +1,75 @@
 import { isByTokens } from '../../billing/price-shape.js';
-import type { Bill } from '../../billing/bill.js';
 import type { Model, Upstream } from '../../core/model.js';
 import { sniffAudio } from '../../lib/audio-length.js';
 import { spendingOperation } from '../../pipeline/operation.js';
 import { refuseUnsupported } from '../../pipeline/unsupported.js';
 import type { Modality } from '../../pipeline/modality.js';
-import { wholeAnswer, type PaidAnswer, type SendContext, type Work } from '../../pipeline/work.js';
-import type { TranscriptionCall } from './codec.js';
+import { unaryPlan, type UnaryTerms } from '../../pipeline/unary-work.js';
+import {
+  wholeAnswer,
+  type PaidAnswer,
+  type ReadMedia,
+  type SendContext,
+} from '../../pipeline/work.js';
+import type { TranscriptionCall, TranscriptReply } from './codec.js';
 import {
   refuseLongAudio,
   transcription as openAiFormat,
   translation,
 } from './formats/transcription.js';
 import { readTranscription } from './manifest.js';
-import {
-  readMinutePrice,
-  sampleBill,
-  transcriptionBill,
-  transcriptionMaxCost,
-  type TranscriptionTerms,
-} from './price.js';
+import { readMinutePrice, sampleBill, transcriptionBill, transcriptionMaxCost } from './price.js';
 import { encodeTranscription, sendTranscription } from './send.js';
 import { TEXT_TYPES, transcriptBody, transcriptText } from './write.js';
 
 const FORMATS = [openAiFormat, translation];
 
-/** A transcription request fitted to its model. */
-class PlannedTranscription implements Work {
-  upstreams: readonly Upstream[];
+const plan = unaryPlan({
+  formats: FORMATS,
+  // Only JSON is stored for a repetition.
+  isRepeatable: ({ format }) => TEXT_TYPES[format] === undefined,
+  measure: measureAudio,
+  maxCost: transcriptionMaxCost,
+  send: (call, upstream, { client, services }) =>
+    sendTranscription(call, upstream, client, services),
+  answer: transcriptAnswer,
+  // The upstream has heard the audio at least.
+  unansweredBill: (terms) =>
+    transcriptionBill({ text: '', seconds: undefined, usage: undefined }, terms),
+});
 
-  constructor(
-    private call: TranscriptionCall,
-    readonly ignored: readonly string[],
-    private readonly model: Model,
-  ) {
-    this.upstreams = model.upstreams;
-  }
+function measureAudio(call: TranscriptionCall, model: Model) {
+  const { audio: data, kind, seconds } = call;
+  if (seconds !== undefined || !sniffAudio(data)) return undefined;
+  return async (read: ReadMedia, upstreams: readonly Upstream[]): Promise<TranscriptionCall> => {
+    refuseUnsupported(upstreams, (upstream) => encodeTranscription(call, upstream));
+    const [played_seconds] = await read([{ kind: 'sound', data }]);
+    // A frame of MP3 has a length of its own, and all of the file is frames.
+    const isExact = kind.extension === 'mp3';
+    if (isExact) refuseLongAudio(played_seconds, model);
+    if (played_seconds === 0) return call;
+    if (played_seconds === undefined) return { ...call, is_unread: true };
+    return { ...call, ...(isExact ? { seconds: played_seconds } : { played_seconds }) };
+  };
+}
 
-  /** Only JSON is stored for a repetition. */
-  get repeatable(): boolean {
-    return TEXT_TYPES[this.call.format] === undefined;
+function transcriptAnswer(
+  reply: TranscriptReply,
+  terms: UnaryTerms<TranscriptionCall>,
+  _format: unknown,
+  context: SendContext,
+): PaidAnswer {
+  const { call, provider } = terms;
+  const answer = { provider: provider.name, bill: () => transcriptionBill(reply, terms) };
+  const type = TEXT_TYPES[call.format];
+  if (type === undefined) {
+    return wholeAnswer({ ...answer, write: (bill) => transcriptBody(reply, call, bill) });
   }
-
-  get measure(): Work['measure'] {
-    const { call, model } = this;
-    const { audio: data, kind, seconds } = call;
-    if (seconds !== undefined || !sniffAudio(data)) return undefined;
-    return async (read) => {
-      refuseUnsupported(this.upstreams, (upstream) => encodeTranscription(call, upstream));
-      const [played_seconds] = await read([{ kind: 'sound', data }]);
-      // A frame of MP3 has a length of its own, and all of the file is frames.
-      const isExact = kind.extension === 'mp3';
-      if (isExact) refuseLongAudio(played_seconds, model);
-      if (played_seconds === 0) return;
-      if (played_seconds === undefined) this.call = { ...call, is_unread: true };
-      else if (isExact) this.call = { ...call, seconds: played_seconds };
-      else this.call = { ...call, played_seconds };
-    };
-  }
-
-  maxCost(): bigint {
-    return transcriptionMaxCost(this.call, this.model, this.upstreams);
-  }
-
-  async send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
-    const { call } = this;
-    const reply = await sendTranscription(call, upstream, context.client, context.services);
-    const terms = this.#termsFor(upstream, context);
-    const answer = {
-      provider: upstream.provider.name,
-      bill: () => transcriptionBill(reply, terms),
-    };
-    const type = TEXT_TYPES[call.format];
-    if (type === undefined) {
-      return wholeAnswer({ ...answer, write: (bill) => transcriptBody(reply, call, bill) });
-    }
-    let text = '';
-    return {
-      ...wholeAnswer({
-        ...answer,
-        write: () => {
-          text = transcriptText(reply, call.format);
-          return undefined;
-        },
-      }),
-      close: () => sendText(text, type, context),
-    };
-  }
-
-  /** The upstream has heard the audio at least. */
-  unansweredBill(upstream: Upstream, context: SendContext): Promise<Bill> {
-    const nothing = { text: '', seconds: undefined, usage: undefined };
-    return transcriptionBill(nothing, this.#termsFor(upstream, context));
-  }
-
-  #termsFor({ price }: Upstream, { hold }: SendContext): TranscriptionTerms {
-    const { call, model } = this;
-    return { call, model, price, hold_nano: hold.amount_nano };
-  }
+  let text = '';
+  const write = (): undefined => {
+    text = transcriptText(reply, call.format);
+  };
+  return { ...wholeAnswer({ ...answer, write }), close: () => sendText(text, type, context) };
 }
 
 async function sendText(
@@ -155,12 +127,7 @@ export const transcription: Modality = {
     held: ['model', 'file'],
     refused: [],
   },
-  plan: ({ format: name, body }, model) => {
-    const format = FORMATS.find((one) => one.name === name);
-    if (!format) throw new Error(`No transcription format is called ${name}.`);
-    const { call, ignored } = format.read(body, model);
-    return new PlannedTranscription(call, ignored, model);
-  },
+  plan,
   example: sampleBill,
   sampleCall: (model) => ({
     path: '/v1/audio/transcriptions',
