@@ -55,6 +55,15 @@ describe('README and docs', () => {
     }
   });
 
+  it('and CONTRIBUTING name files that are there', () => {
+    const text = readFileSync(`${ROOT}CONTRIBUTING.md`, 'utf8');
+    const files = text.matchAll(/`((?:src|test|providers|schemas|docs|deploy|\.ci)\/[\w./-]+)`/gu);
+    for (const [, file = ''] of files) {
+      if (!/\b(?:NAME|FORMAT|FOLDER)\b/u.test(file))
+        expect(existsSync(ROOT + file), file).to.equal(true);
+    }
+  });
+
   it('have lines of 100 columns, where they are neither tables nor code', () => {
     for (const { path, text } of DOCUMENTS) {
       const prose = text.replaceAll(/^```[\s\S]*?^```/gmu, '');

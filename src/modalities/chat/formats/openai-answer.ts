@@ -56,7 +56,7 @@ export abstract class EventWriter implements ChatStreamWriter {
   }
 
   /** Notes further fields of the answer, for an API that has a place for them. */
-  protected noteOthers(_: ChatDelta): void {}
+  protected noteOthers(_delta: ChatDelta): void {}
 
   /** The event of an error. */
   protected abstract writeError(error: GatewayError): string;
