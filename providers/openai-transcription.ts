@@ -9,7 +9,7 @@ import type {
   TranscriptionCodec,
   TranscriptReply,
 } from '../src/modalities/transcription/codec.js';
-import { broken, checked, textOf } from './openai/answer.js';
+import { broken, checked, textOfValue } from './openai/answer.js';
 import { changedFields } from '../src/core/field-changes.js';
 
 /** Fields that only the gateway sets, as price or decoding depend on them. */
@@ -41,7 +41,7 @@ function encode(call: TranscriptionCall, upstream: Upstream): Encoded {
   };
   const { type, extension } = kind;
   const file = { name: 'file', file: audio, filename: `audio.${extension}`, type };
-  return { path: '', body, form: [...partsOf(body), file] };
+  return { path: '', body, form: [...partsOfBody(body), file] };
 }
 
 const NEEDS_TIMES: readonly TranscriptFormat[] = ['verbose_json', 'srt', 'vtt'];
@@ -51,7 +51,7 @@ function givesVerbose({ model, provider }: Upstream): boolean {
   return Array.isArray(begins) && begins.some((begin) => model.startsWith(String(begin)));
 }
 
-function partsOf(body: Readonly<Record<string, unknown>>): FormPart[] {
+function partsOfBody(body: Readonly<Record<string, unknown>>): FormPart[] {
   return Object.entries(body).flatMap(([name, value]) =>
     [value].flat().map((one: unknown) => ({
       name,
@@ -93,7 +93,7 @@ function segmentIn(segment: Record<string, unknown>): Segment[] {
   if (typeof start !== 'number' || typeof end !== 'number') return [];
   const known = SEGMENT_FIELDS.filter((name) => segment[name] !== undefined);
   const more = Object.fromEntries(known.map((name) => [name, segment[name]]));
-  return [{ ...more, start, end, text: textOf(segment['text']) }];
+  return [{ ...more, start, end, text: textOfValue(segment['text']) }];
 }
 
 function wordIn({ word, start, end }: Record<string, unknown>): object[] {

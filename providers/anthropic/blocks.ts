@@ -4,7 +4,7 @@ import { cacheControl, type EncodeContext } from './context.js';
 import { IMAGE_TYPES, type DocumentBlock, type ImageBlock, type MediaBlock } from './wire.js';
 
 type Content = string | readonly ContentPart[] | null | undefined;
-type Part<Type> = Extract<ContentPart, { type: Type }>;
+type ContentPartOf<Type> = Extract<ContentPart, { type: Type }>;
 
 const DATA_URL = /^data:([^,;]{0,100})(?:;[^,]{0,100})?;base64,/u;
 const IMAGES: readonly string[] = IMAGE_TYPES;
@@ -38,7 +38,7 @@ function textBlocks(text: string): { type: 'text'; text: string }[] {
 }
 
 function imageBlock(
-  { image_url }: Part<'image_url'>,
+  { image_url }: ContentPartOf<'image_url'>,
   at: string,
   context: EncodeContext,
 ): ImageBlock {
@@ -61,7 +61,7 @@ function isImageType(type: string): type is (typeof IMAGE_TYPES)[number] {
   return IMAGES.includes(type);
 }
 
-function documentBlock({ file }: Part<'file'>, at: string): DocumentBlock {
+function documentBlock({ file }: ContentPartOf<'file'>, at: string): DocumentBlock {
   const { filename, file_data: data = '' } = file;
   const title = filename ? { title: filename } : {};
   if (/^https:\/\//iu.test(data)) {

@@ -6,7 +6,7 @@ import { broken } from '../openai/answer.js';
 import { contextOf } from './context.js';
 import { outputTool } from './output.js';
 import { detailOf } from './reasoning.js';
-import { repeats, usageOf } from './usage.js';
+import { repeats, anthropicUsage } from './usage.js';
 import type { ReasoningBlock } from './wire.js';
 
 /** Stands between two thinking blocks, which are paragraphs of their own. */
@@ -29,7 +29,7 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
     finish_reason: finishOf(body['stop_reason']),
     ...metSequence(body),
   };
-  return { choices: [choice], usage: usageOf(body['usage'], repeats(call, upstream)) };
+  return { choices: [choice], usage: anthropicUsage(body['usage'], repeats(call, upstream)) };
 }
 
 interface DecodedBlocks {
@@ -47,7 +47,7 @@ function decodeBlocks(
   const decoded: DecodedBlocks = { content: '', reasoning: '', thoughts: [] };
   const texts: string[] = [];
   for (const block of blocks) {
-    if (block['type'] === 'text') decoded.content += textOf(block['text']);
+    if (block['type'] === 'text') decoded.content += textOfValue(block['text']);
     else if (block['type'] === 'tool_use') {
       const call = toolCall(block);
       if (call.function.name === output_tool) decoded.content += call.function.arguments;
@@ -65,20 +65,28 @@ function decodeBlocks(
 /** A thinking block, shown or not; undefined for other blocks. */
 export function thoughtOf(block: Record<string, unknown>): ReasoningBlock | undefined {
   const { type, data } = block;
-  if (type === 'redacted_thinking') return { type, data: textOf(data) };
+  if (type === 'redacted_thinking') return { type, data: textOfValue(data) };
   if (type !== 'thinking') return undefined;
-  return { type, thinking: textOf(block['thinking']), signature: textOf(block['signature']) };
+  return {
+    type,
+    thinking: textOfValue(block['thinking']),
+    signature: textOfValue(block['signature']),
+  };
 }
 
 function toolCall({ id, name, input }: Record<string, unknown>): ToolCall {
   const args = JSON.stringify(isRecord(input) ? input : {});
-  return { id: textOf(id), type: 'function', function: { name: textOf(name), arguments: args } };
+  return {
+    id: textOfValue(id),
+    type: 'function',
+    function: { name: textOfValue(name), arguments: args },
+  };
 }
 
 /** The explanation of a refusal, which becomes the text of an answer without text. */
 export function refusalIn({ stop_reason, stop_details }: Record<string, unknown>) {
   if (stop_reason !== 'refusal' || !isRecord(stop_details)) return undefined;
-  return textOf(stop_details['explanation']) || undefined;
+  return textOfValue(stop_details['explanation']) || undefined;
 }
 
 /** The stop sequence at which the answer ended, if it was one. */
@@ -92,6 +100,6 @@ export function finishOf(stop_reason: unknown): string | null {
   return typeof stop_reason === 'string' ? stop_reason : null;
 }
 
-export function textOf(value: unknown): string {
+export function textOfValue(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -46,8 +46,8 @@ export function reasoningBlocks(details: readonly unknown[] | null | undefined):
     } else if (type === 'reasoning.text') {
       if (open && !continues(open, index)) close();
       open ??= { index, text: '', signature: '' };
-      open.text += textOf(detail['text']);
-      open.signature += textOf(detail['signature']);
+      open.text += textOfDetail(detail['text']);
+      open.signature += textOfDetail(detail['signature']);
     }
   }
   close();
@@ -58,6 +58,6 @@ function continues(open: OpenText, index: unknown): boolean {
   return index === undefined ? open.signature === '' : open.index === index;
 }
 
-function textOf(value: unknown): string {
+function textOfDetail(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -7,10 +7,17 @@ import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import { broken } from '../openai/answer.js';
 import { contextOf } from './context.js';
-import { BETWEEN_THOUGHTS, finishOf, metSequence, refusalIn, textOf, thoughtOf } from './decode.js';
+import {
+  BETWEEN_THOUGHTS,
+  finishOf,
+  metSequence,
+  refusalIn,
+  textOfValue,
+  thoughtOf,
+} from './decode.js';
 import { outputTool } from './output.js';
 import { detailOf } from './reasoning.js';
-import { countersIn, repeats, usageOf } from './usage.js';
+import { countersIn, repeats, anthropicUsage } from './usage.js';
 import type { ReasoningBlock } from './wire.js';
 
 type Json = Record<string, unknown>;
@@ -123,7 +130,7 @@ class MessageStream {
   #count(reported: unknown, deltas: ChatDelta[]): void {
     if (!this.#message || !isRecord(reported)) return;
     this.#counters = mergeCounters(this.#counters, countersIn(reported));
-    const usage = usageOf(this.#counters, this.#isRepeated);
+    const usage = anthropicUsage(this.#counters, this.#isRepeated);
     if (usage) deltas.push({ usage });
   }
 
@@ -135,7 +142,7 @@ class MessageStream {
 
   #openBlock(block: Json, deltas: ChatDelta[]): OpenBlock | undefined {
     if (block['type'] === 'text') {
-      this.#say(textOf(block['text']), deltas);
+      this.#say(textOfValue(block['text']), deltas);
       return { kind: 'text' };
     }
     if (block['type'] === 'tool_use') return this.#openCall(block, deltas);
@@ -151,8 +158,8 @@ class MessageStream {
     }
     const index = this.#calls;
     this.#calls += 1;
-    const call = { name: textOf(name), arguments: '' };
-    const fragment = { index, id: textOf(id), type: 'function' as const, function: call };
+    const call = { name: textOfValue(name), arguments: '' };
+    const fragment = { index, id: textOfValue(id), type: 'function' as const, function: call };
     deltas.push({ index: 0, tool_calls: [fragment] });
     return { kind: 'call', index, input, hasInput: false };
   }
@@ -160,21 +167,21 @@ class MessageStream {
   #add(block: OpenBlock | undefined, delta: Json, deltas: ChatDelta[]): void {
     switch (block?.kind) {
       case 'text':
-        if (delta['type'] === 'text_delta') this.#say(textOf(delta['text']), deltas);
+        if (delta['type'] === 'text_delta') this.#say(textOfValue(delta['text']), deltas);
         return;
       case 'thought':
         if (block.thought.type !== 'thinking') return;
         if (delta['type'] === 'thinking_delta') {
-          const text = textOf(delta['thinking']);
+          const text = textOfValue(delta['thinking']);
           this.#think(text, block.thought.thinking === '', deltas);
           block.thought.thinking += text;
         } else if (delta['type'] === 'signature_delta') {
-          block.thought.signature += textOf(delta['signature']);
+          block.thought.signature += textOfValue(delta['signature']);
         }
         return;
       case 'call':
         if (delta['type'] === 'input_json_delta') {
-          this.#argue(block, textOf(delta['partial_json']), deltas);
+          this.#argue(block, textOfValue(delta['partial_json']), deltas);
         }
     }
   }

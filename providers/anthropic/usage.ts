@@ -43,7 +43,7 @@ export function countersIn(usage: Usage): Usage {
  * counter says is absent; undefined if no counter says any. A call with several runs is billed by
  * its `iterations`, if it has them.
  */
-export function usageOf(usage: unknown, isRepeated: boolean): UpstreamUsage | undefined {
+export function anthropicUsage(usage: unknown, isRepeated: boolean): UpstreamUsage | undefined {
   if (!isRecord(usage)) return undefined;
   const runs = isRepeated ? recordsIn(usage['iterations']) : [];
   const counts = runs.length > 0 ? runs : [usage];

@@ -47,7 +47,7 @@ export function countersIn(usage: Record<string, unknown>): Record<string, unkno
 }
 
 /** Prompt tokens are the sum of input, cache reads and cache writes. */
-export function usageOf(counters: Record<string, unknown>): UpstreamUsage {
+export function bedrockUsage(counters: Record<string, unknown>): UpstreamUsage {
   const { input, output, cached, written } = counters;
   const details = {
     ...(cached != null && { cached_tokens: cached }),
@@ -89,7 +89,7 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
   const { usage } = body;
   return {
     choices: [reply.choice(body['stopReason'])],
-    usage: isRecord(usage) ? usageOf(countersIn(usage)) : undefined,
+    usage: isRecord(usage) ? bedrockUsage(countersIn(usage)) : undefined,
   };
 }
 

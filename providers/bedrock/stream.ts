@@ -5,7 +5,7 @@ import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
 import { mergeCounters } from '../../src/lib/counters.js';
 import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
-import { clientCall, countersIn, finishOf, usageOf } from './answer.js';
+import { clientCall, countersIn, finishOf, bedrockUsage } from './answer.js';
 import { broken, exceptionError } from './errors.js';
 import { exceptionIn, refuseBroken } from './frames.js';
 import { targetOf, type Target } from './model.js';
@@ -81,7 +81,7 @@ class ConverseStream {
         const { usage } = payloadOf(event);
         if (!isRecord(usage)) return;
         this.#counters = mergeCounters(this.#counters, countersIn(usage));
-        deltas.push({ usage: usageOf(this.#counters) });
+        deltas.push({ usage: bedrockUsage(this.#counters) });
       }
     }
   }

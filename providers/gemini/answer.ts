@@ -14,10 +14,10 @@ import { answerIn, broken, listIn, objectIn, textIn, type Fields } from '../gemi
 import { closeCall, newCalls, readCall, type Calls } from './calls.js';
 import { DETAIL_FORMAT } from './contents.js';
 import { logprobsIn } from './logprobs.js';
-import { countersWith, usageOf, type Counters } from './usage.js';
+import { countersWith, geminiUsage, type Counters } from './usage.js';
 
 /** The state of one choice. */
-interface Choice {
+interface OpenChoice {
   calls: Calls;
   details: number;
   /** The last finish reason. Older models send STOP with every event. */
@@ -27,7 +27,7 @@ interface Choice {
   hasAnswered: boolean;
 }
 
-type Choices = Map<number, Choice>;
+type Choices = Map<number, OpenChoice>;
 
 /** The state of one answer. */
 export interface Answer {
@@ -88,7 +88,7 @@ export function readEvent(
     return index < n ? [readCandidate(candidate, index, choices)] : [];
   });
   answer.counters = countersWith(answer.counters, event);
-  const usage = usageOf(answer.counters);
+  const usage = geminiUsage(answer.counters);
   return usage ? [...deltas, { usage }] : deltas;
 }
 
@@ -114,7 +114,7 @@ function isIndex(value: unknown): value is number {
 }
 
 /** Adds a part to the delta. Parts of the upstream's own tools are neither text nor calls. */
-function readPart(part: Fields, choice: Choice, delta: ChatDelta): void {
+function readPart(part: Fields, choice: OpenChoice, delta: ChatDelta): void {
   const { text, thought, functionCall, thoughtSignature: signature } = part;
   if (typeof text === 'string') {
     if (text !== '') choice.hasSpoken = true;
@@ -134,7 +134,7 @@ function readPart(part: Fields, choice: Choice, delta: ChatDelta): void {
   }
 }
 
-function detailOf(data: string, choice: Choice): ReasoningDetail {
+function detailOf(data: string, choice: OpenChoice): ReasoningDetail {
   choice.details += 1;
   const index = choice.details - 1;
   return { type: 'reasoning.encrypted', data, format: DETAIL_FORMAT, index };
@@ -176,14 +176,18 @@ export function decode(body: unknown, { n }: ChatCall, { provider }: Upstream): 
   const deltas = events.flatMap((event) => readEvent(event, answer, provider, n));
   deltas.push(...lastCalls(choices));
   const ends = endings(choices, false);
-  const usage = usageOf(answer.counters);
+  const usage = geminiUsage(answer.counters);
   const read = [...ends].map(([index, finish_reason]) => {
-    return { ...joined(deltas.filter((delta) => delta.index === index)), index, finish_reason };
+    return {
+      ...joinedDeltas(deltas.filter((delta) => delta.index === index)),
+      index,
+      finish_reason,
+    };
   });
   return { choices: read.sort((a, b) => a.index - b.index), usage };
 }
 
-function joined(deltas: readonly ChatDelta[]): Omit<ChatChoice, 'index' | 'finish_reason'> {
+function joinedDeltas(deltas: readonly ChatDelta[]): Omit<ChatChoice, 'index' | 'finish_reason'> {
   const content = deltas.map((delta) => delta.content ?? '').join('');
   const reasoning_content = deltas.map((delta) => delta.reasoning_content ?? '').join('');
   const reasoning_details = deltas.flatMap((delta) => delta.reasoning_details ?? []);

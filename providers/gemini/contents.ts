@@ -6,7 +6,7 @@ import type { Fields } from '../gemini-wire.js';
 import { argumentsObject } from '../../src/lib/tool-arguments.js';
 import { plainId, signatureOf } from '../../src/lib/tool-id.js';
 import { isGemini3 } from './model-family.js';
-import { partsOf, unsupported, type Place } from './parts.js';
+import { partsOfContent, unsupported, type PartPlace } from './parts.js';
 
 /** Whose form a signature has that travels as a `reasoning.encrypted` detail. */
 export const DETAIL_FORMAT = 'google-gemini-v1';
@@ -67,7 +67,8 @@ export function conversationOf(
     if (message.role === 'tool') return void results.push(resultOf(message, place, state));
     addResults(results, state.contents);
     results = [];
-    if (message.role === 'user') add('user', partsOf(message.content, place), state.contents);
+    if (message.role === 'user')
+      add('user', partsOfContent(message.content, place), state.contents);
     else if (message.role === 'assistant')
       add('model', turnOf(message, place, state), state.contents);
     else system.push(...systemParts(message, place));
@@ -111,15 +112,15 @@ function addResults(results: { order: number; parts: Fields[] }[], contents: Con
   );
 }
 
-function systemParts({ content }: ChatMessage, place: Place): Fields[] {
-  const parts = partsOf(content, place);
+function systemParts({ content }: ChatMessage, place: PartPlace): Fields[] {
+  const parts = partsOfContent(content, place);
   if (parts.every((part) => 'text' in part)) return parts;
   const param = `${place.at}.content`;
   throw unsupported(`${param}: instructions to this model are text alone.`, param);
 }
 
-function turnOf(message: ChatMessage, place: Place, state: ConversationState): Fields[] {
-  const parts = partsOf(message.content, place);
+function turnOf(message: ChatMessage, place: PartPlace, state: ConversationState): Fields[] {
+  const parts = partsOfContent(message.content, place);
   const signature = textSignature(message);
   const last = parts.findLast((part) => 'text' in part);
   if (last && signature !== undefined) last['thoughtSignature'] = signature;
@@ -163,7 +164,7 @@ function callsOf(message: ChatMessage, state: ConversationState): Fields[] {
 /** The result of a call, followed by its images and files. */
 function resultOf(
   message: ChatMessage,
-  place: Place,
+  place: PartPlace,
   { calls, count, model, texts }: ConversationState,
 ): { order: number; parts: Fields[] } {
   const id = plainId(message.tool_call_id ?? '');
@@ -173,7 +174,7 @@ function resultOf(
     const param = `${place.at}.tool_call_id`;
     throw unsupported(`${param} must be the id of a tool call before it.`, param);
   }
-  const parts = partsOf(message.content, place);
+  const parts = partsOfContent(message.content, place);
   const shown = parts.filter((part) => !('text' in part));
   const text = parts.flatMap((part) => ('text' in part ? [part['text']] : [])).join('\n');
   const functionResponse: Fields = {

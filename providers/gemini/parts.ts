@@ -5,7 +5,7 @@ import { sniffImageType } from '../../src/lib/image-type.js';
 import type { Fields } from '../gemini-wire.js';
 
 /** The place of a part in the client's request, and the names of the fields left out of it. */
-export interface Place {
+export interface PartPlace {
   at: string;
   ignored: Set<string>;
 }
@@ -25,14 +25,14 @@ export function unsupported(message: string, param: string): UpstreamError {
 }
 
 /** The content of a message as parts. An empty text is none: upstreams refuse it. */
-export function partsOf(content: ChatMessage['content'], place: Place): Fields[] {
+export function partsOfContent(content: ChatMessage['content'], place: PartPlace): Fields[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
   return (content ?? []).flatMap((part, i) => {
     return partOf(part, { ...place, at: `${place.at}.content[${i}]` });
   });
 }
 
-function partOf(part: ContentPart, place: Place): Fields[] {
+function partOf(part: ContentPart, place: PartPlace): Fields[] {
   if ('cache_control' in part) place.ignored.add('messages[].content[].cache_control');
   switch (part.type) {
     case 'text':
@@ -53,7 +53,7 @@ function partOf(part: ContentPart, place: Place): Fields[] {
 
 function imageOf(
   { url, detail }: { url: string; detail?: string },
-  { at, ignored }: Place,
+  { at, ignored }: PartPlace,
 ): Fields {
   if (detail !== undefined && detail !== 'auto') {
     ignored.add('messages[].content[].image_url.detail');
@@ -70,7 +70,7 @@ function imageOf(
  */
 function fileOf(
   { filename, file_data, file_id }: { filename?: string; file_data?: string; file_id?: string },
-  { at }: Place,
+  { at }: PartPlace,
 ): Fields {
   const param = file_data === undefined && file_id !== undefined ? 'file_id' : 'file_data';
   if (file_data === undefined || /^[a-z]{2,8}:\/\//iu.test(file_data)) {

@@ -58,14 +58,14 @@ function ownTool(tool: Fields): Fields {
   return { [name]: objectIn(tool, type) };
 }
 
-interface Choice {
+interface ToolChoice {
   mode?: 'AUTO' | 'NONE' | 'ANY';
   names?: string[];
   /** The functions that may be offered at all. */
   only?: string[];
 }
 
-function choiceOf(choice: unknown): Choice {
+function choiceOf(choice: unknown): ToolChoice {
   if (choice === undefined || choice === null) return {};
   if (choice === 'auto') return { mode: 'AUTO' };
   if (choice === 'none') return { mode: 'NONE' };
@@ -78,7 +78,7 @@ function choiceOf(choice: unknown): Choice {
 }
 
 /** Names are taken only where a call is required: for the rest, the others are not offered. */
-function allowedOf(choice: Fields): Choice {
+function allowedOf(choice: Fields): ToolChoice {
   const allowed = isRecord(choice['allowed_tools']) ? choice['allowed_tools'] : choice;
   const names = listIn(allowed, 'tools').flatMap((tool) => {
     const name = textIn(objectIn(tool, 'function'), 'name') ?? textIn(tool, 'name');

@@ -35,7 +35,7 @@ function picked(counts: Fields, names: readonly string[]): Fields {
  * The usage in the gateway's form; undefined if the counters say none. Thoughts are counted apart
  * from the candidates, and the tokens that the upstream's own tools read apart from the prompt.
  */
-export function usageOf(counters: Counters | undefined): UpstreamUsage | undefined {
+export function geminiUsage(counters: Counters | undefined): UpstreamUsage | undefined {
   if (!counters) return undefined;
   const completion_tokens = sum(counters, OUTPUT);
   const hasPrompt = INPUT.some((name) => isSaid(counters[name]));

@@ -35,7 +35,7 @@ export function checked(body: unknown, provider: Provider): Record<string, unkno
 export function finishOf(choice: Record<string, unknown>, provider: Provider): string | null {
   if (choice['error']) throw classifyErrorInside(choice, provider);
   const word = choice['finish_reason'];
-  const fault = FAILED.get(word) ?? (SPOILT.test(textOf(word)) ? 'broken' : undefined);
+  const fault = FAILED.get(word) ?? (SPOILT.test(textOfValue(word)) ? 'broken' : undefined);
   if (fault) throw new UpstreamError(fault, 'The upstream failed while it was answering.');
   return typeof word === 'string' && word !== '' ? word : null;
 }
@@ -51,14 +51,14 @@ export interface ReplyText {
 /** Reads a message or a delta. A refusal becomes the text if there is no other. */
 export function replyTextIn(message: Record<string, unknown>): ReplyText {
   const { content, reasoning } = partsIn(message['content']);
-  const refusal = content ? '' : textOf(message['refusal']);
+  const refusal = content ? '' : textOfValue(message['refusal']);
   return {
     content: refusal || content,
     ...(refusal && { is_refusal: true }),
     // The same reasoning may stand under two names; one of them is enough.
     reasoning:
-      textOf(message['reasoning_content']) ||
-      textOf(message['reasoning']) ||
+      textOfValue(message['reasoning_content']) ||
+      textOfValue(message['reasoning']) ||
       detailsText(message['reasoning_details']) ||
       reasoning,
   };
@@ -67,7 +67,7 @@ export function replyTextIn(message: Record<string, unknown>): ReplyText {
 function detailsText(details: unknown): string {
   if (details === undefined) return '';
   return recordsIn(details)
-    .map((detail) => textOf(detail['text']) || textOf(detail['summary']))
+    .map((detail) => textOfValue(detail['text']) || textOfValue(detail['summary']))
     .join('');
 }
 
@@ -78,18 +78,18 @@ function partsIn(content: unknown): ReplyText {
   const parts = recordsIn(content);
   return {
     content: parts
-      .map((part) => (part['type'] === 'thinking' ? '' : textOf(part['text'])))
+      .map((part) => (part['type'] === 'thinking' ? '' : textOfValue(part['text'])))
       .join(''),
     reasoning: parts.map((part) => thinkingIn(part['thinking'])).join(''),
   };
 }
 
 function thinkingIn(thinking: unknown): string {
-  const nested = recordsIn(thinking).map((part) => textOf(part['text']));
-  return textOf(thinking) + nested.join('');
+  const nested = recordsIn(thinking).map((part) => textOfValue(part['text']));
+  return textOfValue(thinking) + nested.join('');
 }
 
-export function textOf(value: unknown): string {
+export function textOfValue(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -19,7 +19,7 @@ export function writeCustomTools(
   if (!body['tools'] || !knowsThem(upstream)) return;
   body['tools'] = recordsIn(body['tools']).map((tool) => sayTool(tool, custom_tools));
   const { tool_choice: choice } = body;
-  const chosen = isRecord(choice) ? nameOf(choice) : undefined;
+  const chosen = isRecord(choice) ? nameOfFunction(choice) : undefined;
   if (custom_tools.has(chosen ?? '')) {
     body['tool_choice'] = { type: 'custom', custom: { name: chosen } };
   }
@@ -38,20 +38,20 @@ function knowsThem({ provider: { wire }, model }: Upstream): boolean {
   return begins.some((name) => typeof name === 'string' && model.startsWith(name));
 }
 
-function nameOf({ function: called }: Fields): string | undefined {
+function nameOfFunction({ function: called }: Fields): string | undefined {
   const name = isRecord(called) ? called['name'] : undefined;
   return typeof name === 'string' ? name : undefined;
 }
 
 function sayTool(tool: Fields, custom_tools: CustomTools): Fields {
-  const custom = custom_tools.get(nameOf(tool) ?? '');
+  const custom = custom_tools.get(nameOfFunction(tool) ?? '');
   if (!custom) return tool;
   const { function: _, ...rest } = tool;
   return { ...rest, type: 'custom', custom };
 }
 
 function sayCall(call: Fields, custom_tools: CustomTools, texts: JsonTexts): Fields {
-  const name = nameOf(call);
+  const name = nameOfFunction(call);
   if (name === undefined || !custom_tools.has(name)) return call;
   const { function: called, ...rest } = call;
   const args = isRecord(called) ? String(called['arguments']) : '';

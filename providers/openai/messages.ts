@@ -7,7 +7,7 @@ import type {
 } from '../../src/schema-types/chat-completion.js';
 import { plainId, signatureOf } from '../../src/lib/tool-id.js';
 import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
-import { textOf } from './answer.js';
+import { textOfValue } from './answer.js';
 import { ToolMedia } from './tool-media.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 
@@ -188,7 +188,7 @@ export function reasoningBack(
   if (field === undefined) return {};
   const { reasoning_details: given, tool_calls } = message;
   if (field === 'reasoning_details') return given?.length ? { reasoning_details: given } : {};
-  const text = textOf(message.reasoning_content) || detailText(detailsIn(given));
+  const text = textOfValue(message.reasoning_content) || detailText(detailsIn(given));
   // Where the text is demanded with tool calls, a space stands for one that nobody has.
   if (field === 'tool_reasoning_content') {
     return tool_calls?.length ? { reasoning_content: text || ' ' } : {};

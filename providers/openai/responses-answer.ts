@@ -9,7 +9,7 @@ import type {
   ReasoningDetail,
   ToolCall,
 } from '../../src/modalities/chat/codec.js';
-import { broken, checked, textOf } from './answer.js';
+import { broken, checked, textOfValue } from './answer.js';
 import { reasoningFormat } from './responses-input.js';
 
 type Fields = Record<string, unknown>;
@@ -70,8 +70,8 @@ export function usageIn(usage: unknown): UpstreamUsage | undefined {
 /** The text of a message, or its refusal if it has no text. */
 export function messageIn({ content }: Fields): { text: string; is_refusal: boolean } {
   const parts = recordsIn(content);
-  const text = parts.map((part) => textOf(part['text'])).join('');
-  const refusal = text === '' ? parts.map((part) => textOf(part['refusal'])).join('') : '';
+  const text = parts.map((part) => textOfValue(part['text'])).join('');
+  const refusal = text === '' ? parts.map((part) => textOfValue(part['refusal'])).join('') : '';
   return { text: text || refusal, is_refusal: refusal !== '' };
 }
 
@@ -80,14 +80,16 @@ export function callIn(item: Fields): ToolCall | undefined {
   const { type, call_id, name, arguments: args, input } = item;
   const isCustom = type === 'custom_tool_call';
   if ((type !== 'function_call' && !isCustom) || typeof name !== 'string') return undefined;
-  const text = isCustom ? JSON.stringify({ input: textOf(input) }) : textOf(args) || '{}';
-  return { id: textOf(call_id), type: 'function', function: { name, arguments: text } };
+  const text = isCustom ? JSON.stringify({ input: textOfValue(input) }) : textOfValue(args) || '{}';
+  return { id: textOfValue(call_id), type: 'function', function: { name, arguments: text } };
 }
 
 /** The text of a reasoning item: a summary, or the reasoning itself of open models. */
 function reasoningIn({ type, summary, content }: Fields): string {
   if (type !== 'reasoning') return '';
-  const texts = [...recordsIn(summary), ...recordsIn(content)].map((part) => textOf(part['text']));
+  const texts = [...recordsIn(summary), ...recordsIn(content)].map((part) =>
+    textOfValue(part['text']),
+  );
   return texts.filter((text) => text !== '').join(BETWEEN);
 }
 

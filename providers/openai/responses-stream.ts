@@ -8,7 +8,7 @@ import type {
 } from '../../src/modalities/chat/codec.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
-import { broken, isIndex, textOf } from './answer.js';
+import { broken, isIndex, textOfValue } from './answer.js';
 import { BEGIN, END } from './custom-tools.js';
 import { BETWEEN, callIn, finishIn, messageIn, stateIn, usageIn } from './responses-answer.js';
 
@@ -75,7 +75,7 @@ export class ResponseStream implements StreamDecoder {
     const whole = isRecord(event['item']) ? event['item'] : {};
     const index = isIndex(event['output_index'])
       ? event['output_index']
-      : textOf(event['item_id']) || textOf(whole['id']);
+      : textOfValue(event['item_id']) || textOfValue(whole['id']);
     if (type === 'response.output_item.added') this.#open(whole, index);
     else if (type === 'response.output_item.done') this.#done(whole, index);
     else this.#add(event, this.#items.get(index));
@@ -85,19 +85,19 @@ export class ResponseStream implements StreamDecoder {
   #open({ type, name, call_id }: Fields, index: number | string): OpenItem {
     const kind = KINDS.get(type) ?? 'other';
     const call = this.#calls;
-    const is_named = textOf(name) !== '' && textOf(call_id) !== '';
+    const is_named = textOfValue(name) !== '' && textOfValue(call_id) !== '';
     const none = { has_text: false, part: undefined, is_done: false };
     const item: OpenItem = { kind, call, is_named, ...none };
     this.#items.set(index, item);
     if (kind !== 'function' && kind !== 'custom') return item;
     this.#calls += 1;
-    const called = { name: textOf(name), arguments: kind === 'custom' ? BEGIN : '' };
-    this.#push({ index: call, id: textOf(call_id), type: 'function', function: called });
+    const called = { name: textOfValue(name), arguments: kind === 'custom' ? BEGIN : '' };
+    this.#push({ index: call, id: textOfValue(call_id), type: 'function', function: called });
     return item;
   }
 
   #add({ type, delta, summary_index }: Fields, item: OpenItem | undefined): void {
-    const text = textOf(delta);
+    const text = textOfValue(delta);
     if (!item || text === '') return;
     if (type === 'response.output_text.delta') this.#speak(item, text, false);
     else if (type === 'response.refusal.delta') this.#speak(item, text, true);

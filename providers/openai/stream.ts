@@ -21,14 +21,14 @@ import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
 
 /** One choice of a stream, from its first delta on. */
-interface Choice {
+interface StreamedChoice {
   calls: OpenCalls;
   think: Think | undefined;
   finish: string | undefined;
   hasSpoken: boolean;
 }
 
-type Choices = Map<number, Choice>;
+type Choices = Map<number, StreamedChoice>;
 
 interface Stream {
   choices: Choices;
@@ -139,12 +139,12 @@ function readChoice(
   return delta;
 }
 
-function newChoice(reads_tags: boolean): Choice {
+function newChoice(reads_tags: boolean): StreamedChoice {
   const think = reads_tags ? newThink() : undefined;
   return { calls: new OpenCalls(), think, finish: undefined, hasSpoken: false };
 }
 
-function readDelta(raw: Record<string, unknown>, choice: Choice): ChatDelta {
+function readDelta(raw: Record<string, unknown>, choice: StreamedChoice): ChatDelta {
   const reply = replyTextIn(raw);
   if (choice.think && reply.content) {
     const split = splitThink(choice.think, reply.content, false);

@@ -40,7 +40,7 @@ export function complete(body: Fields): Completion[] {
 export function promptTokens(body: Fields): number {
   const messages = recordsIn(body['messages']);
   const { images, sounds } = listen(messages);
-  const characters = messages.reduce((sum, message) => sum + textOf(message).length, 0);
+  const characters = messages.reduce((sum, message) => sum + textOfMessage(message).length, 0);
   return (
     Math.ceil(characters / CHARACTERS_PER_TOKEN) +
     messages.length * TOKENS_PER_MESSAGE +
@@ -95,7 +95,7 @@ function listen(messages: readonly Fields[]): PromptFacts {
   const user = messages.filter(({ role }) => role === 'user');
   const parts = user.flatMap(({ content }) => recordsIn(content));
   return {
-    words: ownWords(textOf(user.at(-1) ?? {})),
+    words: ownWords(textOfMessage(user.at(-1) ?? {})),
     images: parts.filter(({ type }) => type === 'image_url').length,
     sounds: parts.filter(({ type }) => type === 'input_audio').length,
   };
@@ -115,7 +115,7 @@ function ownWords(text: string): string {
   return rest.trim() === '' ? text : rest;
 }
 
-function textOf({ content }: Fields): string {
+function textOfMessage({ content }: Fields): string {
   if (typeof content === 'string') return content;
   return recordsIn(content)
     .map(({ text }) => (typeof text === 'string' ? text : ''))

@@ -89,11 +89,14 @@ class Faker {
     for (let steps = 0; steps < MAX_DEPTH && this.#values < MAX_VALUES; steps += 1) {
       const { $ref, allOf, anyOf, oneOf, ...rest } = schema;
       const alternatives = listIn(anyOf ?? oneOf).filter(isRecord);
-      if (typeof $ref === 'string') schema = joined([this.#named($ref), rest]);
+      if (typeof $ref === 'string') schema = joinedSchemas([this.#named($ref), rest]);
       else if (alternatives.length > 0) {
-        schema = joined([rest, pick(alternatives, !this.#mayGoOn(depth))]);
+        schema = joinedSchemas([rest, pick(alternatives, !this.#mayGoOn(depth))]);
       } else if (Array.isArray(allOf)) {
-        schema = joined([rest, ...allOf.map((part: unknown) => this.#resolved(part, depth))]);
+        schema = joinedSchemas([
+          rest,
+          ...allOf.map((part: unknown) => this.#resolved(part, depth)),
+        ]);
       } else return rest;
     }
     return {};
@@ -116,7 +119,7 @@ function pick(alternatives: readonly Fields[], ends: boolean): Fields {
   return (ends ? alternatives.find(isShort) : undefined) ?? alternatives[0] ?? {};
 }
 
-function joined(schemas: readonly Fields[]): Fields {
+function joinedSchemas(schemas: readonly Fields[]): Fields {
   const required = schemas.flatMap((schema) => listIn(schema['required']));
   const properties = Object.assign({}, ...schemas.map((one) => recordIn(one, 'properties')));
   const whole: Fields = Object.assign({}, ...schemas);

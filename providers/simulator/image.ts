@@ -40,12 +40,12 @@ export async function answerImages(body: Fields, isCut: boolean): Promise<WireRe
   const created = Math.floor(Date.now() / 1_000);
   const quality = HIGH_QUALITIES.includes(body['quality']) ? 'high' : 'standard';
   const pixels = n * size.width * size.height;
-  const usage = usageOf(prompt, Math.ceil((TOKENS[quality] * pixels) / 1_024 ** 2));
+  const usage = imageUsage(prompt, Math.ceil((TOKENS[quality] * pixels) / 1_024 ** 2));
   const settings_used = { output_format: 'png', size: `${size.width}x${size.height}`, quality };
   return document({ created, data, ...settings_used, usage }, isCut);
 }
 
-function usageOf(prompt: string, output_tokens: number): Fields {
+function imageUsage(prompt: string, output_tokens: number): Fields {
   const input_tokens = Math.ceil(prompt.length / CHARACTERS_PER_TOKEN);
   return {
     input_tokens,

@@ -1,5 +1,5 @@
 import { formatDollars } from '../lib/money.js';
-import { usageOf, type LedgerEntry } from '../store/ledger/ledger-columns.js';
+import { usageOfEntry, type LedgerEntry } from '../store/ledger/ledger-columns.js';
 import type { Store } from '../store/store-types.js';
 import { ACCOUNT_FIELD, listAction, type Page } from './action.js';
 import { isNumber } from './cursor.js';
@@ -81,7 +81,7 @@ function entryDocument(entry: LedgerEntry) {
     amount: formatDollars(entry.amount_nano),
     model: entry.model,
     provider: entry.provider,
-    usage: usageOf(entry),
+    usage: usageOfEntry(entry),
     estimated: entry.estimated,
     uncollected: formatDollars(entry.uncollected_nano),
     key: entry.key_id,

@@ -2,7 +2,7 @@ import { formatDollars, withDollarSign } from '../lib/money.js';
 import type { Task } from '../store/tasks/task-types.js';
 import type { Account } from '../store/accounts/accounts.js';
 import type { Key } from '../store/keys/keys.js';
-import { usageOf, type LedgerEntry } from '../store/ledger/ledger-columns.js';
+import { usageOfEntry, type LedgerEntry } from '../store/ledger/ledger-columns.js';
 
 /** Milliseconds since 1970 as ISO 8601; null stays null. */
 export function isoTime(ms: number): string;
@@ -105,7 +105,7 @@ export function entryShape(entry: LedgerEntry): EntryShape {
     refund_of: entry.refund_of,
     model: entry.model,
     key: entry.key_id,
-    usage: usageOf(entry),
+    usage: usageOfEntry(entry),
     estimated: entry.estimated,
     uncollected: formatDollars(entry.uncollected_nano),
   };

@@ -100,11 +100,11 @@ function printer(json: true | undefined): (record: RequestRecord) => Promise<voi
     return async (record) => printLine(JSON.stringify(recordView(record)));
   }
   return async (record) => {
-    const { lineOf, textOf } = await import('../telemetry/access-log.js');
+    const { lineOf, textOfLine } = await import('../telemetry/access-log.js');
     const { inColour, plain } = await import('../lib/colour.js');
     const { stdout, env } = commandIo();
     const paint = hasColours(stdout, env) ? inColour : plain;
     const line = lineOf(record, record.endpoint, record.time_ms);
-    printLine(textOf(line, paint, columnsOf(stdout, env)).trimEnd());
+    printLine(textOfLine(line, paint, columnsOf(stdout, env)).trimEnd());
   };
 }

@@ -39,13 +39,13 @@ export async function askLocalServers(
 ): Promise<LocalOutcome[]> {
   const network = createNetwork({ connections: 1, idle_ms: 1 });
   try {
-    return await Promise.all(addresses.map((address) => ask(network, address, timeout_ms)));
+    return await Promise.all(addresses.map((address) => askServer(network, address, timeout_ms)));
   } finally {
     await network.close();
   }
 }
 
-async function ask(
+async function askServer(
   network: Network,
   address: LocalAddress,
   timeout_ms: number,

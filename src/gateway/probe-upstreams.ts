@@ -106,7 +106,7 @@ async function probed(
   const begun_ms = now();
   let outcome: Outcome;
   try {
-    outcome = await ask(target, services, client);
+    outcome = await askUpstream(target, services, client);
   } catch (error) {
     outcome = failed(error);
   } finally {
@@ -119,7 +119,7 @@ async function probed(
 
 const UNKNOWN = { key_accepted: null, model_found: null, usage_reported: null, cost_nano: 0n };
 
-async function ask(
+async function askUpstream(
   { provider, use }: ProbeTarget,
   { configuration, network }: ProbeServices,
   client: ClientConnection,

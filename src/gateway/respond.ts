@@ -84,7 +84,7 @@ function writeAnswer(
   { client_ms, cost }: { client_ms: number; cost: boolean },
 ): void {
   const { res, state } = ctx;
-  const text = textOf(state);
+  const text = textOfAnswer(state);
   if (res.headersSent) ctx.respond = false;
   else if (text === undefined) ctx.set('x-request-id', state.request_id);
   if (res.destroyed) return;
@@ -100,7 +100,7 @@ function writeAnswer(
   }
 }
 
-function textOf({ answer }: State): string | undefined {
+function textOfAnswer({ answer }: State): string | undefined {
   const body = answer?.body();
   return typeof body === 'object' ? JSON.stringify(body) : body;
 }

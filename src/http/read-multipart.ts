@@ -54,7 +54,7 @@ export async function readMultipartBody(
     const complaint = 'The Content-Type must name the boundary of the form.';
     throw new GatewayError('invalid_request', complaint);
   }
-  const parts = await partsOf(form, bytes);
+  const parts = await partsOfForm(form, bytes);
   const body = new Map<string, string | string[]>();
   for (const [key, value] of parts) {
     const name = key.replace(/\[\]$/u, '');
@@ -66,7 +66,7 @@ export async function readMultipartBody(
 }
 
 /** The names and values of the parts. Parses in steps, and stops at the first limit. */
-async function partsOf(form: BusboyInstance, bytes: Buffer): Promise<[string, string][]> {
+async function partsOfForm(form: BusboyInstance, bytes: Buffer): Promise<[string, string][]> {
   const parts: [string, string][] = [];
   let refusal: GatewayError | undefined;
   const refuse = (complaint: string, cause?: unknown): void => {

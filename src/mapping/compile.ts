@@ -123,10 +123,14 @@ function compileOperator(
   if (missing !== undefined) {
     return fault(source, pointer, `${quote(name)} lacks ${quote(missing)}`, escapeHint(name));
   }
-  return operator.compile(partsOf(block, pointer, context));
+  return operator.compile(partsOfBlock(block, pointer, context));
 }
 
-function partsOf(block: Record<string, unknown>, pointer: string, context: CompileContext): Parts {
+function partsOfBlock(
+  block: Record<string, unknown>,
+  pointer: string,
+  context: CompileContext,
+): Parts {
   const at = (key: string) => pointer + join(key);
   const item = { ...context, within: true };
   return {

@@ -101,7 +101,7 @@ function map(parts: Parts): Template {
   const otherwise = parts.has('else') ? parts.template('else') : constant(undefined);
   const table = new Map(Object.entries(words));
   return (scope) => {
-    const word = textOf(from(scope));
+    const word = textOfValue(from(scope));
     return word !== undefined && table.has(word) ? table.get(word) : otherwise(scope);
   };
 }
@@ -109,8 +109,8 @@ function map(parts: Parts): Template {
 /** Joins texts. The result is absent if one of its parts is. */
 function concat(templates: readonly Template[]): Template {
   return (scope) => {
-    const texts = templates.map((template) => textOf(template(scope)));
-    return texts.includes(undefined) ? undefined : joined(texts, '', scope);
+    const texts = templates.map((template) => textOfValue(template(scope)));
+    return texts.includes(undefined) ? undefined : joinedTexts(texts, '', scope);
   };
 }
 
@@ -120,13 +120,17 @@ function join(parts: Parts): Template {
   const list = parts.template('join');
   return (scope) => {
     const value = list(scope);
-    if (!Array.isArray(value)) return textOf(value);
-    const texts = value.map(textOf).filter((text) => text !== undefined);
-    return texts.length === 0 ? undefined : joined(texts, separator, scope);
+    if (!Array.isArray(value)) return textOfValue(value);
+    const texts = value.map(textOfValue).filter((text) => text !== undefined);
+    return texts.length === 0 ? undefined : joinedTexts(texts, separator, scope);
   };
 }
 
-function joined(texts: readonly (string | undefined)[], separator: string, scope: Scope): string {
+function joinedTexts(
+  texts: readonly (string | undefined)[],
+  separator: string,
+  scope: Scope,
+): string {
   const length = texts.reduce((sum, text) => sum + (text?.length ?? 0) + separator.length, 0);
   scope.budget.take(texts.length, length);
   return texts.join(separator);
@@ -192,7 +196,7 @@ function jmespath(parts: Parts): Template {
 }
 
 /** The text of a text, number or boolean; undefined for other values, which have no single form. */
-function textOf(value: unknown): string | undefined {
+function textOfValue(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }

@@ -1,6 +1,6 @@
 import { nameHint } from '../yaml/did-you-mean.js';
 import { quote } from '../yaml/source.js';
-import type { Fields, TemplateScope } from './template-scopes.js';
+import type { ScopeFields, TemplateScope } from './template-scopes.js';
 import type { Scope, Template } from './scope.js';
 
 type Step = string | number | typeof INDEX;
@@ -69,7 +69,7 @@ function stepsOf(rest: string): Step[] {
   });
 }
 
-function misstep(steps: readonly Step[], start: Fields | undefined): PathFault | undefined {
+function misstep(steps: readonly Step[], start: ScopeFields | undefined): PathFault | undefined {
   let fields = start;
   for (const step of steps) {
     if (!fields) return undefined;
@@ -82,7 +82,7 @@ function misstep(steps: readonly Step[], start: Fields | undefined): PathFault |
   return undefined;
 }
 
-function hintFor(word: string, fields: Fields): string {
+function hintFor(word: string, fields: ScopeFields): string {
   const names = Object.keys(fields);
   return names.length === 0 ? 'this value has no parts' : nameHint(word, names);
 }

@@ -37,7 +37,7 @@ export function plainPath(
     return path !== undefined && isMeant ? { message, hint: `write ${path}` } : undefined;
   }
   if (!BRACES.test(text)) return undefined;
-  const parts = partsOf(text, place, within);
+  const parts = partsOfText(text, place, within);
   if (parts.every(({ path }) => path === undefined)) return unknownName(text, message, place);
   const words = parts.map(({ path, plain }) => path ?? flow(plain));
   const [only = ''] = words;
@@ -47,14 +47,14 @@ export function plainPath(
   };
 }
 
-interface Part {
+interface TextPart {
   plain: string;
   path?: string | undefined;
 }
 
 /** The texts and the paths in a text such as `Paint: {{ prompt }}`. */
-function partsOf(text: string, place: TemplateScope, within: boolean): Part[] {
-  const parts: Part[] = [];
+function partsOfText(text: string, place: TemplateScope, within: boolean): TextPart[] {
+  const parts: TextPart[] = [];
   let rest = text;
   for (let found = BRACES.exec(rest); found; found = BRACES.exec(rest)) {
     const [whole, double, single, path] = found;

@@ -1,15 +1,15 @@
 /** The parts of a value that a template may name; undefined if it may name anything. */
-export interface Fields {
-  readonly [name: string]: Fields | undefined;
+export interface ScopeFields {
+  readonly [name: string]: ScopeFields | undefined;
 }
 
 /** The names that a template at one place may use, and the one that `$` is short for. */
 export interface TemplateScope {
-  names: Fields;
+  names: ScopeFields;
   at: string;
 }
 
-const IMAGE_CALL: Fields = {
+const IMAGE_CALL: ScopeFields = {
   prompt: {},
   n: {},
   size: { width: {}, height: {} },
@@ -21,7 +21,7 @@ const IMAGE_CALL: Fields = {
   fields: undefined,
 };
 
-const VIDEO_CALL: Fields = {
+const VIDEO_CALL: ScopeFields = {
   prompt: {},
   aspect_ratio: {},
   resolution: {},
@@ -32,7 +32,7 @@ const VIDEO_CALL: Fields = {
   image: { base64: {}, mime_type: {} },
 };
 
-const ANSWER: Fields = { body: undefined, status: {}, model: {} };
+const ANSWER: ScopeFields = { body: undefined, status: {}, model: {} };
 
 /** The places of templates in a manifest. In a request `$` is the call, in an answer its body. */
 export const TEMPLATE_SCOPES = {
@@ -44,11 +44,11 @@ export const TEMPLATE_SCOPES = {
 } satisfies Record<string, TemplateScope>;
 
 /** The place of a request for a task's status: `$` is the state of the task. */
-export function statusRequestScope(state: Fields): TemplateScope {
+export function statusRequestScope(state: ScopeFields): TemplateScope {
   return { names: { state, model: {} }, at: 'state' };
 }
 
 /** The place of an answer about a task: `$` is its body. */
-export function progressScope(state: Fields): TemplateScope {
+export function progressScope(state: ScopeFields): TemplateScope {
   return { names: { ...ANSWER, state }, at: 'body' };
 }

@@ -56,13 +56,16 @@ export function withTraits(
 }
 
 /** The stages of all endpoints, for hints. */
-interface Known {
+interface KnownStages {
   /** Maps a fact to a stage that gives it in some endpoint. */
   givers: ReadonlyMap<string, string>;
   steps: readonly Step[];
 }
 
-function knownOf(endpoints: readonly EndpointEntry[], stages: ReadonlyMap<string, Stage>): Known {
+function knownOf(
+  endpoints: readonly EndpointEntry[],
+  stages: ReadonlyMap<string, Stage>,
+): KnownStages {
   const steps = endpoints.flatMap((endpoint) =>
     endpoint.stages.flatMap((entry) => readStep(entry, endpoint, stages, []) ?? []),
   );
@@ -78,7 +81,7 @@ function knownOf(endpoints: readonly EndpointEntry[], stages: ReadonlyMap<string
 function inspectEndpoint(
   endpoint: EndpointEntry,
   stages: ReadonlyMap<string, Stage>,
-  known: Known,
+  known: KnownStages,
 ): StageFault[] {
   const faults: StageFault[] = [];
   const given = new Map<string, Given>();
@@ -157,7 +160,7 @@ function missing(
   step: Step,
   given: ReadonlyMap<string, Given>,
   endpoint: EndpointEntry,
-  { known: { givers }, reported }: { known: Known; reported: Set<string> },
+  { known: { givers }, reported }: { known: KnownStages; reported: Set<string> },
 ): StageFault[] {
   const names = step.shape.needs.map(factOf).filter((one) => !given.has(one) && !reported.has(one));
   for (const name of names) reported.add(name);
@@ -187,7 +190,11 @@ function lastGiver(
 }
 
 /** Reports the first stage whose facts are of another kind than its neighbours give and need. */
-function wrongKinds(steps: readonly Step[], endpoint: EndpointEntry, known: Known): StageFault[] {
+function wrongKinds(
+  steps: readonly Step[],
+  endpoint: EndpointEntry,
+  known: KnownStages,
+): StageFault[] {
   for (const [at, step] of steps.entries()) {
     for (const need of step.shape.needs) {
       const giver = giverIn(steps.slice(0, at), need);
@@ -256,7 +263,7 @@ function late(
   { entry, shape }: Step,
   given: Map<string, Given>,
   endpoint: EndpointEntry,
-  { givers }: Known,
+  { givers }: KnownStages,
 ): StageFault[] {
   const last = shape.needs.at(-1);
   const giver = last && givers.get(factOf(last));

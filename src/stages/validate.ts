@@ -30,7 +30,7 @@ import type { Services } from '../pipeline/services.js';
 export function validate(modalities: Modalities): Stage {
   const formats = formatsOf(modalities);
   const names = formats.map(({ name }) => name);
-  const nameOf = (option: unknown, endpoint: EndpointEntry): string => {
+  const formatName = (option: unknown, endpoint: EndpointEntry): string => {
     const shipped = names.find((name) => name === option);
     if (shipped !== undefined) return shipped;
     if (!isPath(option)) throw unknownSchema(option, endpoint, modalities);
@@ -41,12 +41,12 @@ export function validate(modalities: Modalities): Stage {
   return {
     name: 'validate',
     shape: (option, endpoint) => {
-      const format = nameOf(option, endpoint);
+      const format = formatName(option, endpoint);
       if (isPath(option)) compileOwnSchema(option, endpoint.main);
       return { needs: [], gives: [`request:${format}`], records: true, format };
     },
     create: (option, services, endpoint) => {
-      const format = nameOf(option, endpoint);
+      const format = formatName(option, endpoint);
       const found = formats.find(({ name }) => name === format);
       const repair = found?.repair?.bind(found);
       const normalize = found?.normalize?.bind(found);

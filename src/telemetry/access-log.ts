@@ -176,16 +176,16 @@ function rounded(ms: number): number {
   return ms >= 100 ? Math.round(ms) : Math.round(ms * 10) / 10;
 }
 
-type Part = readonly [text: string, colour?: Colour];
+type LinePart = readonly [text: string, colour?: Colour];
 
 /**
  * A line as text for a terminal, with a line end. The parts at the right that do not fit into
  * `columns` are left out, the request ID first.
  */
-export function textOf(line: RequestLine, paint: Paint = plain, columns = Infinity): string {
+export function textOfLine(line: RequestLine, paint: Paint = plain, columns = Infinity): string {
   let text = '';
   let used = -1;
-  for (const [part, colour] of partsOf(line)) {
+  for (const [part, colour] of partsOfLine(line)) {
     if (part === '') continue;
     if (used + 1 + part.length > columns) break;
     text += (used < 0 ? '' : ' ') + (colour ? paint(colour, part) : part);
@@ -194,7 +194,7 @@ export function textOf(line: RequestLine, paint: Paint = plain, columns = Infini
   return `${text}\n`;
 }
 
-function partsOf(line: RequestLine): Part[] {
+function partsOfLine(line: RequestLine): LinePart[] {
   const { status, upstream, model, prompt_tokens, completion_tokens, cost_nano } = line;
   const outcome = isFault(line) ? 'red' : status >= 400 ? 'yellow' : 'green';
   const first = line.first_ms == null ? '' : ` (first ${seconds(line.first_ms)})`;

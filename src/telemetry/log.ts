@@ -1,7 +1,7 @@
 import { pino, type Logger } from 'pino';
 import { write, writeSync } from 'node:fs';
 import { inColour, plain } from '../lib/colour.js';
-import { type LogLines, textOf } from './access-log.js';
+import { type LogLines, textOfLine } from './access-log.js';
 import { plainError } from './plain-error.js';
 import { entryText } from './text-log.js';
 
@@ -26,7 +26,7 @@ export function createLog(level: string, style: LogStyle = 'json'): Log {
   const log = pino(options, { write, flush: () => lines.flush() } as pino.DestinationStream);
   return {
     log,
-    lines: { write: (text) => lines.write(text), format: (line) => textOf(line, paint) },
+    lines: { write: (text) => lines.write(text), format: (line) => textOfLine(line, paint) },
   };
 }
 

@@ -22,13 +22,16 @@ export function readErrorText(text: string): ErrorWords {
  */
 export function readErrorBody(body: unknown): ErrorWords {
   const first: unknown = Array.isArray(body) ? body[0] : body;
-  return isRecord(first) ? readRecord(first) : words({}, textOf(first));
+  return isRecord(first) ? readRecord(first) : words({}, textOfValue(first));
 }
 
 function readRecord(body: Record<string, unknown>): ErrorWords {
   const { error, detail } = body;
   if (isRecord(error))
-    return withReason(words({ ...error, outer: body['code'] }, textOf(error['message'])), error);
+    return withReason(
+      words({ ...error, outer: body['code'] }, textOfValue(error['message'])),
+      error,
+    );
   if (typeof error === 'string') return words(body, error);
   if (typeof body['message'] === 'string') return words(body, body['message']);
   return words({ ...body, details: detail ?? body['details'] }, detailText(detail));
@@ -55,9 +58,9 @@ function words(error: Record<string, unknown>, message: string): ErrorWords {
   const details = [error, ...records(error['details'])];
   const inner = isRecord(error['innererror']) ? error['innererror'] : {};
   const marks = [error['code'], error['type'], error['status'], error['outer'], inner['code']];
-  const delays = details.map((detail) => parseFloat(textOf(detail['retryDelay'])));
+  const delays = details.map((detail) => parseFloat(textOfValue(detail['retryDelay'])));
   const all = [...marks, ...details.flatMap((detail) => [detail['reason'], detail['type']])]
-    .map(textOf)
+    .map(textOfValue)
     .filter((mark) => mark !== '');
   return {
     message,
@@ -82,9 +85,9 @@ function withReason(told: ErrorWords, { metadata }: Record<string, unknown>): Er
 }
 
 function detailText(detail: unknown): string {
-  if (!Array.isArray(detail)) return textOf(detail);
+  if (!Array.isArray(detail)) return textOfValue(detail);
   return detail
-    .map((item: unknown) => (isRecord(item) ? textOf(item['msg']) : textOf(item)))
+    .map((item: unknown) => (isRecord(item) ? textOfValue(item['msg']) : textOfValue(item)))
     .filter((text) => text !== '')
     .join('; ');
 }
@@ -93,7 +96,7 @@ function records(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-function textOf(value: unknown): string {
+function textOfValue(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 

@@ -7,7 +7,7 @@ import {
   AccessLog,
   jsonOf,
   lineOf,
-  textOf,
+  textOfLine,
   type RequestLine,
 } from '../../src/telemetry/access-log.js';
 import { recordAt } from '../store/requests/helpers.js';
@@ -157,33 +157,33 @@ describe('the access log', () => {
     const line = lineOf(record, 'POST /v1/chat/completions', NOW_MS);
 
     it('is readable', () => {
-      expect(textOf(line)).to.match(/^\d\d:\d\d:20\.000 /u);
-      expect(textOf(line).slice('12:34:56.789 '.length)).to.equal(
+      expect(textOfLine(line)).to.match(/^\d\d:\d\d:20\.000 /u);
+      expect(textOfLine(line).slice('12:34:56.789 '.length)).to.equal(
         '200 POST /v1/chat/completions gpt-4o-mini via openai 9+5 tokens 1.50s (first 120ms) ' +
           '$0.0000015 acc_1 019aafa0-0000-7000-8000-000000000000\n',
       );
     });
 
     it('leaves out what does not fit, the ID first', () => {
-      const whole = textOf(line).length - 1;
-      expect(textOf(line, inColour, whole)).to.equal(textOf(line, inColour));
-      expect(textOf(line, undefined, whole - 1)).to.match(/\$0\.0000015 acc_1\n$/u);
-      expect(textOf(line, undefined, 60)).to.match(/completions gpt-4o-mini\n$/u);
+      const whole = textOfLine(line).length - 1;
+      expect(textOfLine(line, inColour, whole)).to.equal(textOfLine(line, inColour));
+      expect(textOfLine(line, undefined, whole - 1)).to.match(/\$0\.0000015 acc_1\n$/u);
+      expect(textOfLine(line, undefined, 60)).to.match(/completions gpt-4o-mini\n$/u);
       for (let columns = 1; columns < whole; columns++) {
-        expect(textOf(line, undefined, columns).length - 1).to.be.at.most(columns);
+        expect(textOfLine(line, undefined, columns).length - 1).to.be.at.most(columns);
       }
     });
 
     it('has a colour for each kind of outcome', () => {
       const colour = (status: number) => {
-        return /\[(\d+)m(?=\d{3})/u.exec(textOf({ ...line, status }, inColour))?.[1];
+        return /\[(\d+)m(?=\d{3})/u.exec(textOfLine({ ...line, status }, inColour))?.[1];
       };
       expect([200, 402, 502].map(colour)).to.deep.equal(['32', '33', '31']);
     });
 
     it('gives the terminal no orders from outside', () => {
       const call = 'GET /\u001B[2J\u202E\n\r\u009B31m';
-      expect(textOf({ ...line, call })).to.match(/^[ -~]+\n$/u);
+      expect(textOfLine({ ...line, call })).to.match(/^[ -~]+\n$/u);
     });
   });
 });

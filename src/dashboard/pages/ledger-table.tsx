@@ -4,7 +4,7 @@ import { Ago, Badge, Money } from './parts.js';
 import { usageText } from './usage-text.js';
 import { formatCount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';
-import { usageOf, type LedgerEntry } from '../../store/ledger/ledger-columns.js';
+import { usageOfEntry, type LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
 /** A table of ledger entries in the given order. */
 export function LedgerTable(props: {
@@ -47,7 +47,7 @@ export function LedgerTable(props: {
                 {entry.key_id !== null && (names.get(entry.key_id) ?? '')}
               </td>
               <td class="soft nowrap">
-                {usageText(usageOf(entry) ?? {})} {entry.estimated && <Badge>estimated</Badge>}
+                {usageText(usageOfEntry(entry) ?? {})} {entry.estimated && <Badge>estimated</Badge>}
                 <Classes {...entry} />
               </td>
               <td class="number end">

@@ -40,7 +40,7 @@ export async function fanOut(
         ask({ ...attempt, from, call: { ...call, n }, visible: { ...visible, choices: n } }, stop),
       ),
     );
-    return joined(replies, parts, attempt, stop);
+    return joinedReplies(replies, parts, attempt, stop);
   } catch (error) {
     stop.abort(error);
     throw error;
@@ -48,7 +48,7 @@ export async function fanOut(
 }
 
 /** Joins the parts. All are of one kind, as all calls were the same. */
-function joined(
+function joinedReplies(
   replies: readonly (WholeChatReply | ChatReplyStream)[],
   parts: readonly Share[],
   { visible }: ChatAttempt,

@@ -8,7 +8,7 @@ import { unsent } from '../../upstream/upstream-call.js';
 import type { CallScope } from '../../upstream/upstream-request.js';
 
 /** The first field with a URL, and the kind of file that it must lead to. */
-interface Place {
+interface UrlPlace {
   param: string;
   kind: 'image' | 'file';
 }
@@ -43,7 +43,7 @@ export async function inlineUrls(
 }
 
 /** The file as a data: URL. Its type is read from the bytes, as servers may send a wrong one. */
-function dataUrl(bytes: Buffer, place: Place | undefined): string {
+function dataUrl(bytes: Buffer, place: UrlPlace | undefined): string {
   const { param, kind } = place ?? { param: 'messages', kind: 'file' };
   const type = typeOf(bytes, kind);
   if (type) return `data:${type};base64,${bytes.toString('base64')}`;
@@ -53,7 +53,7 @@ function dataUrl(bytes: Buffer, place: Place | undefined): string {
   );
 }
 
-function typeOf(bytes: Buffer, kind: Place['kind']): string | undefined {
+function typeOf(bytes: Buffer, kind: UrlPlace['kind']): string | undefined {
   if (kind === 'file') {
     const isPdf = bytes.toString('latin1', 0, PDF_MARK.length) === PDF_MARK;
     return isPdf ? 'application/pdf' : undefined;
@@ -61,8 +61,8 @@ function typeOf(bytes: Buffer, kind: Place['kind']): string | undefined {
   return IMAGE_TYPES.find((type) => type === sniffImageType(bytes));
 }
 
-function placesOf(messages: readonly ChatMessage[]): Map<string, Place> {
-  const places = new Map<string, Place>();
+function placesOf(messages: readonly ChatMessage[]): Map<string, UrlPlace> {
+  const places = new Map<string, UrlPlace>();
   messages.forEach(({ content }, i) => {
     if (!Array.isArray(content)) return;
     content.forEach((part, j) => {

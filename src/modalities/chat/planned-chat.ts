@@ -231,11 +231,11 @@ export function sendChat(
 ): Promise<WholeChatReply | ChatReplyStream> {
   const operation = operationOf(attempt.upstream.provider);
   const { max } = operation;
-  if (attempt.call.n <= max) return ask(attempt, operation, attempt.client.signal, network);
-  return fanOut(attempt, max, (part, signal) => ask(part, operation, signal, network));
+  if (attempt.call.n <= max) return askUpstream(attempt, operation, attempt.client.signal, network);
+  return fanOut(attempt, max, (part, signal) => askUpstream(part, operation, signal, network));
 }
 
-async function ask(
+async function askUpstream(
   attempt: ChatAttempt,
   { path, codec }: OperationWith<ChatCodec>,
   signal: LightAbortSignal,

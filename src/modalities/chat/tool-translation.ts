@@ -141,11 +141,11 @@ export class ToolTranslation {
     const json = JSON.stringify(parameters);
     if (json.length > SCHEMA_CHARACTERS) return { is_folded, parameters: renamed };
     const note = `The arguments satisfy this JSON Schema: ${json}`;
-    const text = joined(description, note);
+    const text = joinedText(description, note);
     if (text.length <= DESCRIPTION_CHARACTERS) {
       return { is_folded, parameters: renamed, description: text };
     }
-    const about = joined(renamed['description'], note);
+    const about = joinedText(renamed['description'], note);
     return { is_folded, parameters: { ...renamed, description: about } };
   }
 
@@ -270,7 +270,7 @@ function withLegalKeys(value: unknown, properties: LegalWords): unknown {
   return Object.fromEntries(entries);
 }
 
-function joined(text: unknown, more: string): string {
+function joinedText(text: unknown, more: string): string {
   return typeof text === 'string' && text !== '' ? `${text}\n\n${more}` : more;
 }
 

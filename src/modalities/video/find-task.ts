@@ -7,7 +7,7 @@ import { taskId } from './formats/openai-video-object.js';
 import { logExpired } from './log-expired.js';
 
 /** The kind of the ID in a path: the ID of the request, or of its content. */
-type Kind = 'task' | 'content';
+type TaskIdKind = 'task' | 'content';
 
 /**
  * Finds the task that the path names. A task of another account counts as missing. Throws
@@ -15,7 +15,7 @@ type Kind = 'task' | 'content';
  * because the result of its task is charged.
  */
 export async function findTask(
-  kind: Kind,
+  kind: TaskIdKind,
   params: PathParams,
   state: State,
   services: Services,
@@ -49,7 +49,7 @@ export async function findVideo(
 }
 
 async function ownTask(
-  kind: Kind,
+  kind: TaskIdKind,
   id: string,
   account_id: string,
   services: Services,

@@ -47,7 +47,9 @@ async function pollOnce(task: Task, upstream: Upstream, services: Services): Pro
   if (Math.abs(now() - task.polled_ms) < interval_ms) return { task };
   if (!(await store.tasks.claim(task.id, interval_ms)))
     return { task: await reloaded(task, services) };
-  const answers = await Promise.all(task.jobs.map((job) => ask(job, task, upstream, services)));
+  const answers = await Promise.all(
+    task.jobs.map((job) => askAboutJob(job, task, upstream, services)),
+  );
   const fault = answers.find((answer) => answer.fault)?.fault;
   const isNews = answers.some((answer, i) => !answer.fault && !hasEnded(task.jobs[i]));
   if (isNews) await store.tasks.advance(task, progressOf(task, answers, services));
@@ -59,7 +61,7 @@ async function reloaded(task: Task, { store }: Services): Promise<Task> {
   return (await store.tasks.task(task.id)) ?? task;
 }
 
-async function ask(
+async function askAboutJob(
   job: TaskJob,
   task: Task,
   upstream: Upstream,

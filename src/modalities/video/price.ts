@@ -2,10 +2,13 @@ import { maxNano } from '../../lib/money.js';
 import type { VideoCall } from './codec.js';
 import type { Price, Upstream } from '../../core/model.js';
 
-type Kind = Pick<VideoCall, 'resolution' | 'generate_audio'>;
+type RatedCall = Pick<VideoCall, 'resolution' | 'generate_audio'>;
 
 /** The price of one second of such a video in nano-dollars; undefined if it has none. */
-export function videoRate(price: Price, { resolution, generate_audio }: Kind): bigint | undefined {
+export function videoRate(
+  price: Price,
+  { resolution, generate_audio }: RatedCall,
+): bigint | undefined {
   if (price.free) return 0n;
   return price.per_video_second?.get(`${resolution}/${generate_audio ? 'audio' : 'silent'}`);
 }

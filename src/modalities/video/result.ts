@@ -76,7 +76,7 @@ export function taskBill(task: Task): Bill {
     task: {
       // Random text alone may begin with a dash, which commands take for an option.
       content_id: `vid_${randomBytes(CONTENT_ID_BYTES).toString('base64url')}`,
-      usage: JSON.stringify(usageOf(task)),
+      usage: JSON.stringify(videoUsage(task)),
     },
   };
 }
@@ -100,7 +100,7 @@ function resultBody(task: Task, base: LinkBase, services: Services): object {
   const data = Array.from({ length: videos }, (_, index) => ({
     url: linkTo('video.content', { requestID: content_id, index }, base, services),
   }));
-  return { ...head, data, usage: usageOf(task) };
+  return { ...head, data, usage: videoUsage(task) };
 }
 
 /** The seconds of all videos, so that seconds times price is the charge. */
@@ -108,7 +108,7 @@ function secondsOf({ call, videos }: Task): number {
   return call.duration_seconds * videos;
 }
 
-function usageOf(task: Task): object {
+function videoUsage(task: Task): object {
   const { call } = task;
   return {
     video_seconds: secondsOf(task),

@@ -15,7 +15,7 @@ export async function sampleBill(model: Model): Promise<SampleBill> {
     const able = ableUpstreams(call, model.upstreams);
     if (able.length === 0) continue;
     const held_nano = videoMaxCost(call, able);
-    return billSample(textOf(call), held_nano, able, (one) => videoMaxCost(call, [one]));
+    return billSample(textOfCall(call), held_nano, able, (one) => videoMaxCost(call, [one]));
   }
   return billSample('video: none that an upstream makes has a price', 0n, [], () => 0n);
 }
@@ -52,7 +52,7 @@ function secondsUpTo(most: number): number[] {
   return Array.from({ length: most }, (_, at) => most - at);
 }
 
-function textOf({ duration_seconds, resolution, generate_audio }: VideoCall): string {
+function textOfCall({ duration_seconds, resolution, generate_audio }: VideoCall): string {
   const sound = generate_audio ? 'audio' : 'silent';
   return `video: ${duration_seconds} seconds of ${resolution}, ${sound}`;
 }

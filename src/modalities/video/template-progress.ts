@@ -5,7 +5,7 @@ import { classifyError } from '../../upstream/classify-error.js';
 import type { VideoCodec } from './codec.js';
 import { compile } from '../../mapping/compile.js';
 import { checkAnswer } from '../../mapping/plain-text.js';
-import { progressScope, type Fields } from '../../mapping/template-scopes.js';
+import { progressScope, type ScopeFields } from '../../mapping/template-scopes.js';
 import { evaluate } from '../../mapping/scope.js';
 import type { ContentSource } from '../../core/task.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -26,7 +26,7 @@ const UNKNOWN = 'The upstream gave no reason.';
 export function compileProgress(
   source: Source,
   operations: Operations,
-  state: Fields,
+  state: ScopeFields,
 ): VideoCodec['polled'] {
   const parts = (operation: 'video.status' | 'video.result', name: string, value: unknown) =>
     compile(value, `/operations${join(operation, 'response', name)}`, {
@@ -54,7 +54,7 @@ export function compileProgress(
     const names = { body, status: code, state: known, model };
     const read = (template: Parameters<typeof evaluate>[0]) => evaluate(template, body, names);
     const isDone = known[RESULT] === true;
-    const error = textOf(read(isDone ? resultParts.error : statusParts.error));
+    const error = textOfValue(read(isDone ? resultParts.error : statusParts.error));
     if (code < 200 || code > 299) {
       if (error !== undefined) return { status: 'FAILED', error };
       throw refusal(code, body, provider);
@@ -91,7 +91,7 @@ function written(body: unknown): string {
   }
 }
 
-function textOf(value: unknown): string | undefined {
+function textOfValue(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 

@@ -3,7 +3,7 @@ import { isAbsolute, isOwn, urlOf } from '../../upstream/upstream-request.js';
 import { addressFrom } from '../../mapping/address.js';
 import { compile } from '../../mapping/compile.js';
 import { headersOf } from '../../mapping/headers.js';
-import { statusRequestScope, type Fields } from '../../mapping/template-scopes.js';
+import { statusRequestScope, type ScopeFields } from '../../mapping/template-scopes.js';
 import { RESULT } from './template-progress.js';
 import { evaluate } from '../../mapping/scope.js';
 import type { JsonObject } from '../../core/json.js';
@@ -18,7 +18,7 @@ type PollRequest = (state: JsonObject, upstream: Upstream) => VideoRequest;
 export function compileStatusRequest(
   source: Source,
   operations: Operations,
-  state: Fields,
+  state: ScopeFields,
 ): PollRequest {
   const question = (operation: 'video.status' | 'video.result'): PollRequest => {
     const { path, headers } = operations[operation] ?? {};
@@ -40,7 +40,7 @@ export function compileStatusRequest(
 export function compileCancel(
   source: Source,
   operations: Operations,
-  state: Fields,
+  state: ScopeFields,
 ): PollRequest | undefined {
   const operation = operations['video.cancel'];
   if (!operation) return undefined;

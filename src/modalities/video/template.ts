@@ -8,7 +8,11 @@ import { applyOverrides } from '../../mapping/overrides.js';
 import { compile } from '../../mapping/compile.js';
 import { headersOf } from '../../mapping/headers.js';
 import { asJson, asState } from './template-json.js';
-import { TEMPLATE_SCOPES, type Fields, type TemplateScope } from '../../mapping/template-scopes.js';
+import {
+  TEMPLATE_SCOPES,
+  type ScopeFields,
+  type TemplateScope,
+} from '../../mapping/template-scopes.js';
 import { compileProgress, RESULT, STATUSES } from './template-progress.js';
 import { compileCancel, compileStatusRequest } from './template-status.js';
 import { evaluate, type Template } from '../../mapping/scope.js';
@@ -58,7 +62,7 @@ export function mapVideos(source: Source, operations: Operations): VideoCodec {
 }
 
 /** The fields of `$state` that templates may use. */
-function fieldsOf(state: unknown): Fields {
+function fieldsOf(state: unknown): ScopeFields {
   const names = isRecord(state) ? Object.keys(state) : [];
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }

@@ -126,7 +126,7 @@ function fieldOf(value: unknown, type: ChargeColumn['type']): unknown {
 }
 
 /** All units that an entry counts, those of its columns too; null where it counts none. */
-export function usageOf(entry: LedgerEntry): Record<string, unknown> | null {
+export function usageOfEntry(entry: LedgerEntry): Record<string, unknown> | null {
   const units: unknown = entry.usage === null ? null : JSON.parse(entry.usage);
   if (!isRecord(units)) return null;
   const classes = TOKEN_CLASSES.filter((name) => entry[name] !== null);

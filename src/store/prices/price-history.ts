@@ -62,12 +62,12 @@ async function note(
   const rows = await database.read<PriceRow[]>((knex) =>
     knex('request_prices').orderBy('since_ms').select(),
   );
-  const last = new Map(rows.map((row) => [nameOf(row), row.price]));
+  const last = new Map(rows.map((row) => [nameOfUpstream(row), row.price]));
   const changed = new Map(
     entries
-      .map(({ price, ...upstream }) => ({ ...keyOf(upstream), price: textOf(price) }))
-      .filter((entry) => last.get(nameOf(entry)) !== entry.price)
-      .map((entry) => [nameOf(entry), { ...entry, since_ms }]),
+      .map(({ price, ...upstream }) => ({ ...keyOf(upstream), price: textOfPrice(price) }))
+      .filter((entry) => last.get(nameOfUpstream(entry)) !== entry.price)
+      .map((entry) => [nameOfUpstream(entry), { ...entry, since_ms }]),
   );
   if (changed.size === 0) return;
   await database.write(async (trx) => {
@@ -110,12 +110,12 @@ function keyOf({ model, provider, upstream_model }: PricedUpstream): PricedUpstr
   return { model, provider, upstream_model };
 }
 
-function nameOf(upstream: PricedUpstream): string {
+function nameOfUpstream(upstream: PricedUpstream): string {
   return JSON.stringify(KEY.map((name) => upstream[name]));
 }
 
 /** The prices of tokens as JSON, in nano-dollars a million. */
-function textOf({ long_prompt, ...price }: Price): string {
+function textOfPrice({ long_prompt, ...price }: Price): string {
   const long = long_prompt && {
     long_prompt: { above_tokens: long_prompt.above_tokens, ...textsOf(long_prompt) },
   };

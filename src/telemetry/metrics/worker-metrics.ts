@@ -26,11 +26,11 @@ export class WorkerMetrics {
   /** All metrics in the text format of Prometheus. Only one call may run at a time. */
   async text(workers: readonly MeasuredWorker[]): Promise<string> {
     await this.#keepEnded(new Set(workers.map(({ id }) => id)));
-    const ask = async ({ id, values }: MeasuredWorker): Promise<void> => {
+    const askWorker = async ({ id, values }: MeasuredWorker): Promise<void> => {
       const answered = await values().catch(() => undefined);
       if (answered) this.#last.set(id, answered);
     };
-    await Promise.all(workers.map(ask));
+    await Promise.all(workers.map(askWorker));
     return this.#sum([...this.#last.values(), this.#ended]).metrics();
   }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { repeats, usageOf } from '../../../providers/anthropic/usage.js';
+import { repeats, anthropicUsage } from '../../../providers/anthropic/usage.js';
 import { callOf, claudeAt } from '../../helpers/claude.js';
 
 describe('usage of Claude', () => {
@@ -11,7 +11,7 @@ describe('usage of Claude', () => {
       output_tokens: 9,
       output_tokens_details: { thinking_tokens: 5 },
     };
-    expect(usageOf(usage, false)).to.deep.equal({
+    expect(anthropicUsage(usage, false)).to.deep.equal({
       prompt_tokens: 4_320,
       completion_tokens: 9,
       prompt_tokens_details: { cached_tokens: 4_000, cache_write_tokens: 300 },
@@ -21,22 +21,25 @@ describe('usage of Claude', () => {
 
   it('counts no cache where none is named', () => {
     const usage = { input_tokens: 2, cache_read_input_tokens: null, output_tokens: 3 };
-    expect(usageOf(usage, false)).to.deep.include({ prompt_tokens: 2, completion_tokens: 3 });
+    expect(anthropicUsage(usage, false)).to.deep.include({
+      prompt_tokens: 2,
+      completion_tokens: 3,
+    });
   });
 
   it('is absent where the upstream gave none', () => {
-    expect(usageOf(undefined, false)).to.equal(undefined);
-    expect(usageOf({ service_tier: 'standard' }, false)).to.equal(undefined);
+    expect(anthropicUsage(undefined, false)).to.equal(undefined);
+    expect(anthropicUsage({ service_tier: 'standard' }, false)).to.equal(undefined);
   });
 
   for (const nonsense of [-5, 1.5, '12', {}]) {
     it(`stays nonsense where a count is ${JSON.stringify(nonsense)}, whatever is added to it`, () => {
       const input = { input_tokens: nonsense, cache_read_input_tokens: 10, output_tokens: 3 };
-      expect(usageOf(input, false)?.prompt_tokens).to.deep.equal(nonsense);
+      expect(anthropicUsage(input, false)?.prompt_tokens).to.deep.equal(nonsense);
       const cached = { input_tokens: 10, cache_read_input_tokens: nonsense, output_tokens: 3 };
-      expect(usageOf(cached, false)?.prompt_tokens).to.deep.equal(nonsense);
+      expect(anthropicUsage(cached, false)?.prompt_tokens).to.deep.equal(nonsense);
       expect(
-        usageOf({ ...input, output_tokens: nonsense }, false)?.completion_tokens,
+        anthropicUsage({ ...input, output_tokens: nonsense }, false)?.completion_tokens,
       ).to.deep.equal(nonsense);
     });
   }
@@ -48,13 +51,13 @@ describe('usage of Claude', () => {
       cache_read_input_tokens: 1,
     });
     const usage = { ...pass(680, 1_320), iterations: [pass(60_000, 590), pass(680, 1_320)] };
-    expect(usageOf(usage, true)).to.deep.include({
+    expect(anthropicUsage(usage, true)).to.deep.include({
       prompt_tokens: 60_682,
       completion_tokens: 1_910,
       prompt_tokens_details: { cached_tokens: 2, cache_write_tokens: 0 },
     });
-    expect(usageOf(usage, false)).to.deep.include({ prompt_tokens: 681 });
-    expect(usageOf(pass(1, 2), true)).to.deep.include({ prompt_tokens: 2 });
+    expect(anthropicUsage(usage, false)).to.deep.include({ prompt_tokens: 681 });
+    expect(anthropicUsage(pass(1, 2), true)).to.deep.include({ prompt_tokens: 2 });
   });
 
   it('repeats for tools of the API itself, and for what an operator sets', () => {

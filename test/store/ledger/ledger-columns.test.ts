@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CHARGE_COLUMNS, usageOf, type Charge } from '../../../src/store/ledger/ledger-columns.js';
+import {
+  CHARGE_COLUMNS,
+  usageOfEntry,
+  type Charge,
+} from '../../../src/store/ledger/ledger-columns.js';
 import { TOKEN_CLASSES } from '../../../src/core/usage.js';
 import type { LedgerEntry } from '../../../src/store/ledger/ledger-columns.js';
 import { chargeOf, dollars, onEachStore } from '../helpers/ground.js';
@@ -100,7 +104,7 @@ onEachStore('the table of ledger columns', (ground) => {
     const { store, id, charges } = await open();
     await store.charge(chargeOf('one', id, 1n, { cached_tokens: 0, reasoning_tokens: 3 }));
     const [entry] = await charges();
-    expect(entry && usageOf(entry)).to.deep.equal({
+    expect(entry && usageOfEntry(entry)).to.deep.equal({
       prompt_tokens: 9,
       completion_tokens: 5,
       cached_tokens: 0,
@@ -115,6 +119,6 @@ onEachStore('the table of ledger columns', (ground) => {
     for (const { name, type } of CHARGE_COLUMNS) {
       expect(entry?.[name], name).to.equal(type === 'boolean' ? false : null);
     }
-    expect(entry && usageOf(entry)).to.equal(null);
+    expect(entry && usageOfEntry(entry)).to.equal(null);
   });
 });

@@ -66,7 +66,7 @@ function completionRequest(body: CompletionsBody, model: Model): ChatRequest {
   // `best_of` equal to `n` selects nothing, so it is not named as ignored.
   if (best_of !== undefined && best_of !== (body.n ?? 1)) ignored.push('best_of');
   if (logprobs !== undefined) ignored.push('logprobs');
-  const messages = [{ role: 'user' as const, content: textOf(prompt) }];
+  const messages = [{ role: 'user' as const, content: textOfPrompt(prompt) }];
   const request = chatRequest(
     { ...(rest as Partial<ChatCompletionBody>), model: model.id, messages },
     model,
@@ -74,7 +74,7 @@ function completionRequest(body: CompletionsBody, model: Model): ChatRequest {
   return { ...request, ignored: [...request.ignored, ...ignored] };
 }
 
-function textOf(prompt: CompletionsBody['prompt']): string {
+function textOfPrompt(prompt: CompletionsBody['prompt']): string {
   if (typeof prompt === 'string') return prompt;
   const [first] = prompt;
   if (typeof first !== 'string') return refuseField('prompt', 'must be text, not tokens');
@@ -91,7 +91,7 @@ function choiceBody(index: number, text: string, finish_reason: string | null): 
   return { text, index, logprobs: null, finish_reason };
 }
 
-interface Choice {
+interface CompletionChoice {
   text: string;
   hasFinished: boolean;
 }
@@ -101,7 +101,7 @@ class CompletionWriter implements ChatStreamWriter {
   hasSpoken = false;
   readonly shows_reasoning = false;
   readonly #head: object;
-  readonly #choices = new Map<number, Choice>();
+  readonly #choices = new Map<number, CompletionChoice>();
 
   constructor(
     head: AnswerHead,
@@ -142,10 +142,10 @@ class CompletionWriter implements ChatStreamWriter {
     return `data: ${JSON.stringify(error)}\n\n`;
   }
 
-  #choice(index: number): Choice {
+  #choice(index: number): CompletionChoice {
     const known = this.#choices.get(index);
     if (known) return known;
-    const fresh: Choice = { text: '', hasFinished: false };
+    const fresh: CompletionChoice = { text: '', hasFinished: false };
     this.#choices.set(index, fresh);
     return fresh;
   }

@@ -28,7 +28,7 @@ export function spokenTurns(given: ChatMessage[], names: ClientNames, param: str
     if (isEmpty && hasReasoning(message) && given[at + 1]?.role === 'assistant') thoughts = message;
     else if (isEmpty) left_out.push(message);
     else if (isAfterGap && last && isPlainUser(last) && isPlainUser(message)) {
-      messages[messages.length - 1] = names.placeAs(last, joined(last, message));
+      messages[messages.length - 1] = names.placeAs(last, joinedMessages(last, message));
     } else messages.push(message);
     isAfterGap = isEmpty;
   }
@@ -68,13 +68,15 @@ function isPlainUser({ role, content, name, cache_control }: ChatMessage): boole
   return role === 'user' && Boolean(content) && name === undefined && cache_control === undefined;
 }
 
-function joined(first: ChatMessage, next: ChatMessage): ChatMessage {
+function joinedMessages(first: ChatMessage, next: ChatMessage): ChatMessage {
   const [before, after] = [first.content ?? '', next.content ?? ''];
   const areTexts = typeof before === 'string' && typeof after === 'string';
-  const content = areTexts ? `${before}\n\n${after}` : [...partsOf(before), ...partsOf(after)];
+  const content = areTexts
+    ? `${before}\n\n${after}`
+    : [...partsOfContent(before), ...partsOfContent(after)];
   return { ...first, ...next, content };
 }
 
-function partsOf(content: string | ContentPart[]): ContentPart[] {
+function partsOfContent(content: string | ContentPart[]): ContentPart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }

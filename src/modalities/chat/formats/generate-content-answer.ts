@@ -22,12 +22,12 @@ export function answerOf(
     candidates: reply.choices.map((choice) => {
       const { index, finish_reason, tool_calls, logprobs } = choice;
       const finishReason = finishOf(finish_reason, Boolean(tool_calls));
-      return candidate(index, partsOf(choice, request), {
+      return candidate(index, partsOfChoice(choice, request), {
         finishReason,
         ...logprobsOf(logprobs),
       });
     }),
-    usageMetadata: usageOf(usage),
+    usageMetadata: contentUsage(usage),
     ...headOf(head),
   };
 }
@@ -46,7 +46,7 @@ export function candidate(index: number, parts: readonly object[], more: object)
   return { content: { role: 'model', parts: nonEmpty }, ...more, index };
 }
 
-function partsOf(
+function partsOfChoice(
   choice: ChatChoice,
   { hides_thoughts, unwraps_value }: Pick<ChatRequest, 'hides_thoughts' | 'unwraps_value'>,
 ): object[] {
@@ -124,7 +124,7 @@ function probabilityIn({ token, logprob }: Record<string, unknown>): TokenProbab
 }
 
 /** The usage of an answer. This API counts the tokens of thoughts apart from the others. */
-export function usageOf(usage: TokenUsage): object {
+export function contentUsage(usage: TokenUsage): object {
   const { prompt_tokens, completion_tokens, reasoning_tokens = 0, cached_tokens } = usage;
   const thoughts = Math.min(reasoning_tokens, completion_tokens);
   return {

@@ -40,7 +40,7 @@ export function messagesOf(
 ): ChatMessage[] {
   const { names, ignored } = reading;
   const reader = new ContentReader(reading);
-  const turns = joined(contents).flatMap((turn) => reader.read(turn));
+  const turns = joinedTurns(contents).flatMap((turn) => reader.read(turn));
   if (turns.length === 0) throw fieldError('contents', 'must not be empty');
   const { messages, left_out } = spokenTurns(turns, names, 'contents');
   if (left_out.some(hasReasoning)) ignored.add('contents[].parts[].thought');
@@ -64,7 +64,7 @@ interface Turn {
 }
 
 /** Joins neighbouring turns of the model: a client may send a streamed turn back in pieces. */
-function joined(contents: readonly GeminiContent[]): Turn[] {
+function joinedTurns(contents: readonly GeminiContent[]): Turn[] {
   const turns: Turn[] = [];
   for (const [at, { role, parts = [] }] of contents.entries()) {
     const last = turns.at(-1);
@@ -179,7 +179,7 @@ function detailOf(
 }
 
 function partOf(part: GeminiPart): ContentPart[] {
-  const text = textOf(part);
+  const text = textOfPart(part);
   return text === '' ? mediaOf(part) : [{ type: 'text', text }];
 }
 
@@ -215,11 +215,15 @@ function toStandardBase64(base64: string): string {
 }
 
 function textIn(parts: readonly GeminiPart[], between: string): string {
-  return parts.flatMap((part) => textOf(part) || []).join(between);
+  return parts.flatMap((part) => textOfPart(part) || []).join(between);
 }
 
 /** The text of a part. Code that an upstream ran, and its output, become text. */
-function textOf({ text, executableCode: run, codeExecutionResult: result }: GeminiPart): string {
+function textOfPart({
+  text,
+  executableCode: run,
+  codeExecutionResult: result,
+}: GeminiPart): string {
   if (run) return fenced(run.language ?? '', run.code ?? '');
   if (result) return fenced(result.outcome ?? '', result.output ?? '');
   return text ?? '';

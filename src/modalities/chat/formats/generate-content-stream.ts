@@ -12,13 +12,13 @@ import {
   headOf,
   logprobsOf,
   signedPart,
-  usageOf,
+  contentUsage,
   withState,
 } from './generate-content-answer.js';
 import { enumValue } from './generate-content-enum.js';
 import { othersIn, ownSignatures } from './generate-content-state.js';
 
-interface Choice {
+interface StreamedChoice {
   index: number;
   hasCalls: boolean;
   finish: string | undefined;
@@ -52,7 +52,7 @@ export class ContentWriter extends EventWriter {
   readonly in_turn = true;
   readonly wire: StreamWire | undefined;
   readonly #head: object;
-  readonly #choices = new Map<number, Choice>();
+  readonly #choices = new Map<number, StreamedChoice>();
   #hasBegun = false;
 
   constructor(
@@ -77,7 +77,7 @@ export class ContentWriter extends EventWriter {
       return candidate(index, parts, { finishReason: finishOf(choice.finish, choice.hasCalls) });
     });
     const hasBegun = this.#hasBegun;
-    const last = this.#answer({ candidates, usageMetadata: usageOf(usage) });
+    const last = this.#answer({ candidates, usageMetadata: contentUsage(usage) });
     // It is not sent if the charge fails.
     this.#hasBegun = hasBegun;
     return this.wire ? `${last}\r\n]\r\n` : last;
@@ -94,16 +94,16 @@ export class ContentWriter extends EventWriter {
     return this.#answer({ candidates: [candidate(index, parts, logprobs)] });
   }
 
-  #choice(index: number): Choice {
+  #choice(index: number): StreamedChoice {
     const known = this.#choices.get(index);
     if (known) return known;
     const none = { finish: undefined, state: [], held: '', call: undefined };
-    const fresh: Choice = { index, hasCalls: false, ...none };
+    const fresh: StreamedChoice = { index, hasCalls: false, ...none };
     this.#choices.set(index, fresh);
     return fresh;
   }
 
-  #partsOf(delta: ChatDelta, choice: Choice): object[] {
+  #partsOf(delta: ChatDelta, choice: StreamedChoice): object[] {
     const parts: object[] = [];
     const { content, reasoning_content, reasoning_details = [], finish_reason } = delta;
     if (this.shows_reasoning && reasoning_content) {
@@ -125,7 +125,7 @@ export class ContentWriter extends EventWriter {
     return parts;
   }
 
-  #callsOf({ tool_calls = [] }: ChatDelta, choice: Choice): object[] {
+  #callsOf({ tool_calls = [] }: ChatDelta, choice: StreamedChoice): object[] {
     const ended: object[] = [];
     for (const { index, id = '', function: called } of tool_calls) {
       const { name = '', arguments: args = '' } = called;
@@ -140,7 +140,7 @@ export class ContentWriter extends EventWriter {
     return ended;
   }
 
-  #endCall(choice: Choice): object[] {
+  #endCall(choice: StreamedChoice): object[] {
     const { call, state } = choice;
     if (!call) return [];
     choice.call = undefined;

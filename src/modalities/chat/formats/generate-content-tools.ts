@@ -31,7 +31,7 @@ export function toolsOf(
     throw new GatewayError('invalid_request', `${param} names no function of tools.`, { param });
   }
   if (isNarrowed && mode === 'ANY' && allowed.length === 1) {
-    return { tools: offered, tool_choice: { type: 'function', function: nameOf(only) } };
+    return { tools: offered, tool_choice: { type: 'function', function: nameOfTool(only) } };
   }
   const words: Record<string, string> = { AUTO: 'auto', ANY: 'required', NONE: 'none' };
   const word = words[mode];
@@ -73,12 +73,12 @@ function functionOf(declared: GeminiFunction, at: string): ToolEntry {
   };
 }
 
-function nameOf({ function: declared }: ToolEntry): { name?: unknown } {
+function nameOfTool({ function: declared }: ToolEntry): { name?: unknown } {
   return isRecord(declared) ? { name: declared['name'] } : {};
 }
 
 function isNamed(tool: ToolEntry, names: readonly string[]): boolean {
-  return tool.type !== 'function' || names.some((name) => name === nameOf(tool).name);
+  return tool.type !== 'function' || names.some((name) => name === nameOfTool(tool).name);
 }
 
 /** Keywords of this API's schemas that JSON Schema does not have. */

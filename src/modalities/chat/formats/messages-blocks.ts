@@ -167,7 +167,7 @@ function shownPart(part: ContentPart, reader: Reader): ContentPart {
 export function contentOf(content: string | readonly MessagesBlock[]): string | ContentPart[] {
   return typeof content === 'string'
     ? content
-    : simplified(content.flatMap((block) => partsOf(block)));
+    : simplified(content.flatMap((block) => partsOfBlock(block)));
 }
 
 /** Plain texts without a cache mark become a string, which every upstream accepts. */
@@ -182,10 +182,10 @@ function textPart(text: string, mark: object = {}): ContentPart {
 }
 
 function placedParts(block: MessagesBlock, place: string, { names }: Reader): ContentPart[] {
-  return partsOf(block, place).map((part) => names.place(part, place));
+  return partsOfBlock(block, place).map((part) => names.place(part, place));
 }
 
-function partsOf(block: MessagesBlock, place = 'messages'): ContentPart[] {
+function partsOfBlock(block: MessagesBlock, place = 'messages'): ContentPart[] {
   // The schema has checked the fields of known types alone.
   const { cache_control } = TYPES.has(block.type) ? block : {};
   const mark = cache_control ? { cache_control } : {};
@@ -221,7 +221,7 @@ function documentOf(
     const parts =
       typeof content === 'string'
         ? [textPart(content)]
-        : content.flatMap((one) => partsOf(one, place));
+        : content.flatMap((one) => partsOfBlock(one, place));
     return [...heading, ...parts];
   }
   const filename = title ? { filename: title } : {};

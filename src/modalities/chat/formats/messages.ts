@@ -64,7 +64,7 @@ export const messages: ChatFormat = {
   },
   write: (head, reply, { usage }) => message(head, reply, usage),
   stream: (head, visible, request) => {
-    const options = { usageOf, errorOf, prompt_tokens: guessPromptTokens(request) };
+    const options = { usageOf: messagesUsage, errorOf, prompt_tokens: guessPromptTokens(request) };
     return new MessagesWriter(messageHead(head), visible, options);
   },
   error: errorOf,
@@ -125,7 +125,7 @@ function message(head: AnswerHead, reply: ChatReply, usage: TokenUsage): object 
     ...messageHead(head),
     content: choice ? blocksOf(choice) : [],
     ...ending(choice?.finish_reason, Boolean(choice?.tool_calls), choice?.stop_sequence),
-    usage: usageOf(usage),
+    usage: messagesUsage(usage),
   };
 }
 
@@ -160,7 +160,7 @@ function thinkingOf(details: readonly ReasoningDetail[], text: string | undefine
 }
 
 /** The usage as this API writes it: each token of the prompt counts in one class only. */
-function usageOf({
+function messagesUsage({
   prompt_tokens,
   completion_tokens,
   cached_tokens = 0,

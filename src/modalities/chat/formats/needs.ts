@@ -1,9 +1,9 @@
 import { isRecord } from '../../../lib/objects.js';
 import type { Need } from '../../../pipeline/modality.js';
 
-type Kind = 'vision' | 'audio' | 'tools' | 'file';
+type NeededPart = 'vision' | 'audio' | 'tools' | 'file';
 
-const WORDS: Readonly<Record<Kind, string>> = {
+const WORDS: Readonly<Record<NeededPart, string>> = {
   vision: 'images',
   audio: 'audio',
   tools: 'tools',
@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<Kind, string>> = {
 };
 
 /** The types of parts, blocks and items of all chat formats that need a capability. */
-const TYPES: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
+const TYPES: ReadonlyMap<unknown, NeededPart> = new Map<unknown, NeededPart>([
   ['image_url', 'vision'],
   ['input_image', 'vision'],
   ['image', 'vision'],
@@ -57,7 +57,7 @@ export function neededCapabilities(body: unknown, param: string): readonly Need[
 }
 
 /** The capability that a message, a part, a block or an item needs. */
-function kindOf(value: unknown): Kind | undefined {
+function kindOf(value: unknown): NeededPart | undefined {
   if (!isRecord(value)) return undefined;
   const { type, role, source, inlineData, fileData } = value;
   if (role === 'tool' || role === 'function') return 'tools';
@@ -75,7 +75,7 @@ function isGiven(value: unknown): boolean {
   return value !== null && (!Array.isArray(value) || value.length > 0);
 }
 
-function kindOfMedia(type: unknown): Kind {
+function kindOfMedia(type: unknown): NeededPart {
   if (typeof type !== 'string' || type.startsWith('image/')) return 'vision';
   return type.startsWith('audio/') ? 'audio' : 'file';
 }

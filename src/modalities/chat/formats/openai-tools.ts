@@ -69,7 +69,7 @@ export function asFunctions(body: ChatCompletionBody): FunctionsBody {
  */
 function refuseTwins(tools: readonly ToolEntry[]): void {
   const nameFor = (tool: ToolEntry): unknown =>
-    tool.type === 'custom' ? tool.custom?.name : nameOf(tool);
+    tool.type === 'custom' ? tool.custom?.name : nameOfTool(tool);
   const customs = new Set(tools.filter(({ type }) => type === 'custom').map(nameFor));
   const seen = new Set<unknown>();
   for (const [at, tool] of tools.entries()) {
@@ -155,7 +155,7 @@ function choiceOf(
   tools: ToolEntry[],
 ): Pick<ChatCompletionBody, 'tools' | 'tool_choice'> {
   if (!isRecord(choice)) return {};
-  const name = nameOf(choice);
+  const name = nameOfTool(choice);
   if (choice['type'] === 'custom') return { tool_choice: { type: 'function', function: { name } } };
   const allowed = choice['allowed_tools'];
   if (choice['type'] !== 'allowed_tools' || !isRecord(allowed)) return {};
@@ -163,12 +163,12 @@ function choiceOf(
   if ((mode !== 'auto' && mode !== 'required') || !Array.isArray(listed)) {
     throw fieldError('tool_choice.allowed_tools', 'must have a mode, auto or required, and tools');
   }
-  const wanted = new Set(listed.map(nameOf));
-  return { tools: tools.filter((tool) => wanted.has(nameOf(tool))), tool_choice: mode };
+  const wanted = new Set(listed.map(nameOfTool));
+  return { tools: tools.filter((tool) => wanted.has(nameOfTool(tool))), tool_choice: mode };
 }
 
 /** The name of the function or custom tool of an entry or a choice. */
-function nameOf(tool: unknown): unknown {
+function nameOfTool(tool: unknown): unknown {
   if (!isRecord(tool)) return undefined;
   const inner = tool['function'] ?? tool['custom'];
   return isRecord(inner) ? inner['name'] : undefined;

@@ -201,7 +201,7 @@ export class Conversation {
     const open = this.#assistant();
     const said = content.length === 0 ? '' : content;
     if (open.content === null) open.content = said;
-    else if (open.tool_calls) open.content = joined(open.content ?? '', said);
+    else if (open.tool_calls) open.content = joinedContent(open.content ?? '', said);
     else {
       this.#open = undefined;
       this.#assistant().content = said;
@@ -255,7 +255,7 @@ export class Conversation {
     const details = encrypted_content ? unsealed(encrypted_content, this.#texts) : [];
     if (encrypted_content && !isSealed(encrypted_content))
       this.ignored.add('input[].encrypted_content');
-    const text = textOf(content) || textOf(summary);
+    const text = textOfContent(content) || textOfContent(summary);
     if (details.length === 0 && text === '') return;
     // Reasoning begins a new message of the assistant.
     if (this.#open?.tool_calls || this.#open?.content) this.#open = undefined;
@@ -296,7 +296,7 @@ function argumentsOf({ arguments: args = '' }: ResponsesItem): string {
   return typeof args === 'string' ? args : JSON.stringify(args);
 }
 
-function joined(first: string | ContentPart[], more: string | ContentPart[]) {
+function joinedContent(first: string | ContentPart[], more: string | ContentPart[]) {
   if (typeof first === 'string' && typeof more === 'string') return `${first}\n\n${more}`;
   return [...asParts(first), ...asParts(more)];
 }
@@ -315,7 +315,7 @@ function simplified(parts: ContentPart[]): string | ContentPart[] {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
-function textOf(content: ResponsesItem['content']): string {
+function textOfContent(content: ResponsesItem['content']): string {
   if (!Array.isArray(content)) return content ?? '';
   return content.map(({ text }) => (typeof text === 'string' ? text : '')).join('\n\n');
 }

@@ -61,7 +61,7 @@ export function response(
     incomplete_details: null,
     ...ending,
     output,
-    usage: usage && usageOf(usage),
+    usage: usage && responsesUsage(usage),
   };
 }
 
@@ -149,7 +149,7 @@ export function callItem(id: string, call: ToolCall, tools: ClientTools | undefi
   return { id, type: 'function_call', ...head, ...space, arguments: args || '{}' };
 }
 
-function usageOf(usage: TokenUsage): object {
+function responsesUsage(usage: TokenUsage): object {
   const { prompt_tokens, completion_tokens } = usage;
   return {
     input_tokens: prompt_tokens,

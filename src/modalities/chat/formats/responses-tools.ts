@@ -139,11 +139,11 @@ export class ToolList {
     };
   }
 
-  #allowed({ tools = [] }: Choice): ToolEntry[] {
+  #allowed({ tools = [] }: ToolChoice): ToolEntry[] {
     return tools.flatMap((tool) => this.#entries.get(this.#keyOf(tool) ?? '') ?? []);
   }
 
-  #one(choice: Choice): object {
+  #one(choice: ToolChoice): object {
     const key = this.#keyOf(choice);
     const entry = key === undefined ? undefined : this.#entries.get(key);
     if (entry?.type === 'function') return { type: 'function', function: { name: key } };
@@ -153,7 +153,7 @@ export class ToolList {
   }
 
   /** A choice may name a tool with or without its namespace. */
-  #keyOf({ type = 'function', name, namespace }: Choice): string | undefined {
+  #keyOf({ type = 'function', name, namespace }: ToolChoice): string | undefined {
     if (name === undefined || (type !== 'function' && type !== 'custom')) return hostedKey(type);
     for (const [flat, tool] of this.#names) {
       const isIn = namespace === undefined || tool.namespace === namespace;
@@ -163,12 +163,12 @@ export class ToolList {
   }
 }
 
-interface Choice {
+interface ToolChoice {
   type?: string;
   name?: string;
   namespace?: string;
   mode?: string;
-  tools?: Choice[];
+  tools?: ToolChoice[];
 }
 
 function refuseChoice(complaint: string): never {

@@ -3,7 +3,7 @@ import {
   answerOf,
   finishOf,
   logprobsOf,
-  usageOf,
+  contentUsage,
 } from '../../../../src/modalities/chat/formats/generate-content-answer.js';
 import { ContentWriter } from '../../../../src/modalities/chat/formats/generate-content-stream.js';
 
@@ -71,7 +71,7 @@ describe('an answer in the words of the Gemini API', () => {
   });
 
   it('counts thoughts beside the tokens of the text', () => {
-    expect(usageOf(USAGE)).to.deep.equal({
+    expect(contentUsage(USAGE)).to.deep.equal({
       promptTokenCount: 4,
       candidatesTokenCount: 2,
       thoughtsTokenCount: 3,
