@@ -5,7 +5,11 @@ import * as addresses from './addresses.js';
 import type { Advice, Warning } from './advice.js';
 import { lostPath } from './endpoints.js';
 import { partialFilter } from './filters.js';
+import { missingClass } from './missing-class.js';
 import * as models from './models.js';
+import { priceMagnitude } from './price-magnitude.js';
+import { dearTier, freeModel, offListPrice } from './price-off-list.js';
+import { priceOrder } from './price-order.js';
 import * as secrets from './secrets.js';
 import * as settings from './settings.js';
 import { audioPrice, minutePrice } from './sound-prices.js';
@@ -43,6 +47,12 @@ export const ADVICE: readonly Advice[] = [
   models.highMaxTokens,
   models.unpricedTool,
   models.simulatedFallback,
+  offListPrice,
+  freeModel,
+  dearTier,
+  priceMagnitude,
+  priceOrder,
+  missingClass,
   audioPrice,
   minutePrice,
   lostPath,

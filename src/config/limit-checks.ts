@@ -1,16 +1,11 @@
 import type { CheckedModel } from '../pipeline/model-check.js';
 import type { Source } from '../yaml/source.js';
-import { checkLongPrompts } from './long-prompts.js';
-import type { ReadUpstream } from './upstreams.js';
 
 type Limits = CheckedModel['limits'];
 
 /** Reports limits under which a hold is too small for the charge. */
-export function checkLimits(model: CheckedModel, upstreams: readonly ReadUpstream[]): void {
-  const { source, limits } = model;
-  const at = `${model.pointer}/limits`;
-  checkOrders(source, at, limits);
-  checkLongPrompts(source, at, limits.context, upstreams);
+export function checkLimits({ source, pointer, limits }: CheckedModel): void {
+  checkOrders(source, `${pointer}/limits`, limits);
 }
 
 const ORDERS = [

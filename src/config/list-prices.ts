@@ -1,16 +1,21 @@
 import { join as joinPath } from 'node:path';
+import { tokenPrices } from '../billing/price-shape.js';
 import type { Price } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
 import { packageRoot } from '../lib/package-root.js';
 import type { Modalities } from '../pipeline/modality.js';
-import type { ListPrices as PricesFile } from '../schema-types/prices.js';
+import type {
+  ListPrices as PricesFile,
+  PriceBounds,
+  ProviderPrices,
+} from '../schema-types/prices.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { pointer as join, type Source } from '../yaml/source.js';
 import { ModelNames, withoutDate } from './model-names.js';
-import { validate, type PartialLoad } from '../yaml/validate.js';
+import { validate } from '../yaml/validate.js';
 import { readPrice } from './prices.js';
 
 /** The file in `providers/` that is no manifest. */
@@ -35,55 +40,71 @@ interface Target {
   model: string;
 }
 
+/** A price with which that of an upstream can be compared, whoever has it. */
+export interface PriceReference {
+  model: string;
+  /** The day on which its source had this price. */
+  date: string;
+  /** Dollars by unit: the lowest and the highest for the model. */
+  amounts: ReadonlyMap<string, readonly [lowest: number, highest: number]>;
+  /** How many times it, or what part of it, is most likely a slip. */
+  far: number;
+  /** The list price of the provider itself, or of another one. */
+  listed?: ListPrice;
+}
+
 /** List prices by manifest and by the provider's own model ID. */
 export class ListPrices {
   readonly #names = new Map<string, ModelNames>();
+  readonly #lists: ReadonlyMap<string, ProviderPrices>;
+  #elsewhere: ReadonlyMap<string, Target> | undefined;
 
   constructor(
-    /** All manifests that have list prices, also those whose prices were not read. */
-    private readonly manifests: readonly string[],
     private readonly source: Source,
-    private readonly data: PartialLoad<PricesFile>,
-    /** The whole file, also the blocks that were not read. */
-    private readonly text: string,
-  ) {}
+    private readonly data: PricesFile,
+  ) {
+    this.#lists = new Map(Object.entries(data.lists));
+  }
+
+  get bounds(): PriceBounds {
+    return this.data.bounds;
+  }
 
   /** Whether the list has models of a manifest. */
   has(manifest: string): boolean {
-    return this.manifests.includes(manifest);
+    return this.#lists.has(manifest);
   }
 
   /** The manifest that lists a model, of all in the file. */
   ownerOf(model: string): string | undefined {
-    const line = `\n    ${withoutDate(model)}: {`;
-    return [...this.text.matchAll(BLOCK)].find(([block]) => block.includes(line))?.[1];
+    const bare = withoutDate(model);
+    return [...this.#lists].find(([, { models }]) => Object.hasOwn(models, bare))?.[0];
   }
 
   /** Whether the list has a model of another manifest at this one too, which then sells those. */
   sells(manifest: string, owner: string): boolean {
-    const sold = Object.keys(this.#of(manifest)?.models ?? {});
-    const [block = ''] = [...this.text.matchAll(BLOCK)].find(([, name]) => name === owner) ?? [];
-    return sold.some((model) => block.includes(`\n    ${model}: {`));
+    const [sold, owned] = [manifest, owner].map((name) => this.#lists.get(name)?.models ?? {});
+    return Object.keys(sold ?? {}).some((model) => Object.hasOwn(owned ?? {}, model));
   }
 
   /** The main prices of a model, whoever lists it first, as they are written; undefined if none. */
   writtenOf(model: string): string | undefined {
-    const start = this.text.indexOf(`\n    ${withoutDate(model)}: {`);
-    if (start < 0) return undefined;
-    const line = this.text.slice(start + 1, this.text.indexOf('\n', start + 1));
-    const units = ['input_per_million', 'output_per_million'];
-    const amounts = units.flatMap((unit) => {
-      return new RegExp(`(?<=[{,] )${unit}: [\\d.]+`).exec(line)?.[0] ?? [];
+    const owner = this.ownerOf(model);
+    if (owner === undefined) return undefined;
+    const pointer = join('lists', owner, 'models', withoutDate(model));
+    const amounts = ['input_per_million', 'output_per_million'].flatMap((unit) => {
+      const text = this.source.text(`${pointer}/${unit}`);
+      return text === undefined ? [] : [`${unit}: ${text}`];
     });
     return amounts.length > 0 ? `{ ${amounts.join(', ')} }` : undefined;
   }
 
   find({ provider, model }: Target, modalities: Modalities): ListPrice | undefined {
-    const { date = '', models = {} } = this.#of(provider.manifest) ?? {};
+    const { date = '', models = {} } = this.#lists.get(provider.manifest) ?? {};
     const name = [model, withoutDate(model)].find((one) => Object.hasOwn(models, one));
     const entry = name === undefined ? undefined : models[name];
     if (name === undefined || entry === undefined) return undefined;
-    const pointer = join(provider.manifest, 'models', name);
+    const pointer = join('lists', provider.manifest, 'models', name);
     const price = readPrice(this.source, pointer, entry, modalities);
     return { model: name, date, price, units: Object.keys(entry), pointer };
   }
@@ -96,18 +117,75 @@ export class ListPrices {
   /** The list price that another provider of the file has for a model of the same name. */
   findElsewhere(model: string, modalities: Modalities): ListPrice | undefined {
     const bare = model.slice(model.lastIndexOf('/') + 1);
-    for (const manifest of Object.keys(this.data)) {
+    for (const manifest of this.#lists.keys()) {
       const found = this.find({ provider: { manifest }, model: bare }, modalities);
       if (found) return found;
     }
     return undefined;
   }
 
+  /**
+   * The reference of an upstream: the list price that its provider has, else that of the same model
+   * at another one, else the rough price of a model that is not sold by tokens. A deployment has a
+   * name of its own, so `id`, by which clients know the model, counts where its own says nothing.
+   */
+  reference(target: Target, id: string, modalities: Modalities): PriceReference | undefined {
+    const own = this.find(target, modalities);
+    if (own) return referenceTo(own, this.bounds.far);
+    const [same] = [target.model, id].flatMap((name) => {
+      return namesOf(name).flatMap((one) => this.#others.get(one) ?? []);
+    });
+    const listed = same && this.find(same, modalities);
+    const isOpen = same && this.#lists.get(same.provider.manifest)?.open_weights;
+    const { far, far_elsewhere } = this.bounds;
+    if (listed) return referenceTo(listed, isOpen ? far_elsewhere : far);
+    return this.#rough(target.model) ?? this.#rough(id);
+  }
+
+  /** The listed models by the parts of their names, those that one provider alone sells first. */
+  get #others(): ReadonlyMap<string, Target> {
+    if (this.#elsewhere) return this.#elsewhere;
+    const all = new Map<string, Target>();
+    const lists = [...this.#lists].toSorted(
+      ([, one], [, other]) =>
+        Number(one.open_weights ?? false) - Number(other.open_weights ?? false),
+    );
+    for (const depth of [0, 1]) {
+      for (const [manifest, { models }] of lists) {
+        for (const model of Object.keys(models)) {
+          const name = namesOf(model)[depth];
+          if (name !== undefined && !all.has(name))
+            all.set(name, { provider: { manifest }, model });
+        }
+      }
+    }
+    this.#elsewhere = all;
+    return all;
+  }
+
+  #rough(name: string): PriceReference | undefined {
+    const { date, models } = this.data.rough;
+    const bare = name.slice(name.lastIndexOf('/') + 1).toLowerCase();
+    const all = Object.keys(models).filter((one) => `${bare}-`.startsWith(`${one.split(' ')[0]}-`));
+    const [model] = all.toSorted((a, b) => b.length - a.length);
+    if (model === undefined) return undefined;
+    const [family = ''] = model.split(' ');
+    const amounts = Object.entries(models).flatMap(([key, units]) => {
+      const [own, quality] = key.split(' ');
+      const kind = quality === undefined ? '' : ` ${quality}`;
+      if (own !== family) return [];
+      return Object.entries(units).map(([unit, [low = 0, high = 0]]) => {
+        return [unit + kind, [low, high]] as const;
+      });
+    });
+    return { model: family, date, amounts: new Map(amounts), far: this.bounds.far };
+  }
+
   /** The hint for a model without a list price. */
   hint({ provider, model }: Target & { provider: Pick<Provider, 'base_url'> }): string {
-    const known = this.#of(provider.manifest);
+    const known = this.#lists.get(provider.manifest);
     if (known) {
-      const near = nameHint(model, Object.keys(known.models ?? {}));
+      const near = nameHint(model, Object.keys(known.models));
       return near.startsWith('did')
         ? `${near} Else write the prices, ${EXAMPLE_PRICE}`
         : `write the prices, ${EXAMPLE_PRICE}; ${near}`;
@@ -116,62 +194,70 @@ export class ListPrices {
     if (provider.base_url.startsWith('http:')) {
       return `write price: free if the server is your own, else the prices, ${EXAMPLE_PRICE}`;
     }
-    return `write the prices, ${EXAMPLE_PRICE}: the list has those of ${this.manifests.join(', ')}`;
+    const listed = [...this.#lists.keys()].join(', ');
+    return `write the prices, ${EXAMPLE_PRICE}: the list has those of ${listed}`;
   }
 
   /** The models of a manifest that have a list price, and the further ones that it names itself. */
   names(manifest: string, further: readonly string[]): ModelNames {
     let names = this.#names.get(manifest);
     if (!names) {
-      const listed = Object.keys(this.#of(manifest)?.models ?? {});
+      const listed = Object.keys(this.#lists.get(manifest)?.models ?? {});
       names = new ModelNames([...listed, ...further]);
       this.#names.set(manifest, names);
     }
     return names;
   }
-
-  #of(manifest: string): PartialLoad<PricesFile>[string] {
-    return Object.hasOwn(this.data, manifest) ? this.data[manifest] : undefined;
-  }
 }
 
-/** The list prices of the gateway's own file, by the manifests that they were read for. */
-const shipped = new Map<string, Promise<ListPrices>>();
-
-/** The list prices that ship with the gateway, of some manifests. They are read once. */
-export function shippedPrices(manifests: readonly string[]): Promise<ListPrices> {
-  const key = manifests.toSorted().join(' ');
-  const known = shipped.get(key);
-  const prices = known ?? readListPrices(joinPath(packageRoot, 'providers'), manifests);
-  if (!known) shipped.set(key, prices);
-  return prices;
+function referenceTo(listed: ListPrice, far: number): PriceReference {
+  const { model, date, price } = listed;
+  const image = price.per_image?.get('any');
+  const tokens = price.free ? [] : tokenPrices(price);
+  const all = image === undefined ? tokens : [...tokens, ['per_image', image] as const];
+  const amounts = all.map(([unit, nano]) => {
+    const dollars = Number(nano) / NANO;
+    return [unit, [dollars, dollars]] as const;
+  });
+  return { model, date, amounts: new Map<string, readonly [number, number]>(amounts), far, listed };
 }
 
-/** A block of the file: the name of a manifest, and the lines up to the next name. */
-const BLOCK = /^([a-z0-9][a-z0-9-]*):.*\n(?:[ \t#].*\n|\n)*/gmu;
+const NANO = 1e9;
+
+/** The vendor of a model in front of its ID, as resellers and clouds write it. */
+const VENDOR =
+  /^.*\/|^(?:[a-z-]+\.)?(?:amazon|anthropic|cohere|deepseek|google|meta|mistral|openai)\./;
 
 /**
- * Reads the `prices.yaml` of a folder; of its blocks only those of some manifests, as parsing all
- * of them would take as long as the rest of a start. Throws where one of these has a fault.
+ * The names by which a model is known at all providers: with its date, and without. None for one
+ * that a provider gives away.
  */
-export async function readListPrices(
-  folder: string,
-  manifests?: readonly string[],
-): Promise<ListPrices> {
+function namesOf(model: string): string[] {
+  const id = model.toLowerCase();
+  if (id.endsWith(':free')) return [];
+  const bare = id.replace(VENDOR, '').replace(/(?:-v\d+)?(?::\w+)?$/, '');
+  return [bare, withoutDate(bare).replace(/-latest$/, '')].map((one) =>
+    one.replaceAll(/[^a-z0-9]/g, ''),
+  );
+}
+
+let shipped: Promise<ListPrices> | undefined;
+
+/** The list prices that ship with the gateway. They are read once. */
+export function shippedPrices(): Promise<ListPrices> {
+  shipped ??= readListPrices(joinPath(packageRoot, 'providers'));
+  return shipped;
+}
+
+/** Reads the `prices.yaml` of a folder. Throws where it has a fault. */
+export async function readListPrices(folder: string): Promise<ListPrices> {
   const file = joinPath(folder, `${PRICES_NAME}.yaml`);
   const text = await readRegular(file);
-  const listed = [...text.matchAll(BLOCK)].map(([, name = '']) => name);
-  const wanted = listed.filter((name) => manifests?.includes(name) ?? true);
   const report = new Report();
-  const selected = text.replaceAll(BLOCK, (block, name: string) =>
-    // The lines that follow keep their numbers.
-    wanted.includes(name) ? block : '\n'.repeat(block.split('\n').length - 1),
-  );
-  const source = parse(file, selected, report, { env: {}, directory: folder });
-  const data = wanted.length > 0 && source.readable ? validate(source, 'prices') : {};
+  const source = parse(file, text, report, { env: {}, directory: folder });
+  const data = source.readable ? validate(source, 'prices') : {};
   const [fault] = report.sorted(file);
-  if (fault && wanted.length > 0) {
-    throw new Error(`${file}:${fault.line}:${fault.column}: ${fault.message}`);
-  }
-  return new ListPrices(listed, source, data, text);
+  if (fault) throw new Error(`${file}:${fault.line}:${fault.column}: ${fault.message}`);
+  // Nothing was cut from it: it has no fault.
+  return new ListPrices(source, data as PricesFile);
 }

@@ -4,7 +4,6 @@ import type { ReadProvider } from './adapter.js';
 import { checkTexts } from './clear-text.js';
 import { readEndpoints } from './endpoints.js';
 import { includeFiles } from './include.js';
-import { checkGivenAway } from './given-away.js';
 import { freeze } from '../yaml/freeze.js';
 import { shippedPrices, type ListPrices } from './list-prices.js';
 import { Manifests } from './manifest.js';
@@ -74,12 +73,11 @@ export async function load(
     provider_names: source.complete ? source.keys('/providers') : undefined,
     providers: read_providers,
     modalities,
-    prices: await pricesOf(read_providers),
+    prices: await shippedPrices(),
     default_max_tokens: gateway.limits?.default_max_tokens,
   };
   const read_models = readModels(source, gateway.models ?? {}, known);
   const models = new Map(read_models.map(({ model }) => [model.id, model]));
-  checkGivenAway(source, [...models.values()], known.prices, modalities);
   checkTexts(source, gateway);
   if (source.complete) checkReached(source, gateway, models.values(), endpoints, modalities);
   const configuration: Configuration = {
@@ -113,12 +111,6 @@ async function read(file: string): Promise<string> {
   } catch (error) {
     throw unreadable(file, error);
   }
-}
-
-function pricesOf(providers: Known['providers']): Promise<Known['prices']> {
-  return shippedPrices([
-    ...new Set([...providers.values()].map(({ provider }) => provider.manifest)),
-  ]);
 }
 
 function readOwners(gateway: PartialLoad<GatewayFile>): Map<string, { name: string }> {

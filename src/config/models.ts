@@ -6,10 +6,9 @@ import { memoizeByObject } from '../lib/objects.js';
 import { isBeside } from '../yaml/misplaced.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import { checkLimits } from './limit-checks.js';
-import { checkListPrices } from './list-price-check.js';
 import { listedWork } from './model-work.js';
 import type { CheckedModel } from '../pipeline/model-check.js';
-import { checkUnits, examplePrice, readPrice } from './prices.js';
+import { checkListUnits, checkUnits, examplePrice, readPrice } from './prices.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
@@ -55,10 +54,13 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
   const upstreams = readUpstreams(source, `${pointer}/upstreams`, priced, known);
   checkCapabilities(source, pointer, listed, upstreams, known.modalities);
   checkPrices(source, pointer, entry, capabilities, upstreams, known);
-  checkListPrices(source, upstreams, capabilities, known.modalities);
+  for (const { price_at, listed } of upstreams) {
+    if (!listed || source.text(price_at) !== 'list') continue;
+    checkListUnits(source, price_at, listed, capabilities, known.modalities);
+  }
   const limits = entry.limits ?? {};
   const checked = { source, pointer, capabilities, limits, upstreams };
-  checkLimits(checked, upstreams);
+  checkLimits(checked);
   const renames = upstreams.map(({ upstream }) => upstream.rename);
   checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);

@@ -5,6 +5,7 @@ import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import { TOKEN_UNITS, type Capability, type Price } from '../core/model.js';
 import { readDollars, readTokenPrices } from '../yaml/dollars.js';
+import { listedWork } from './model-work.js';
 
 /** A price in nano-dollars, from the file's own digits. */
 export function readPrice(
@@ -148,6 +149,24 @@ export function missingUnits(
     if (paid !== undefined) missing.push([name, paid]);
   }
   return missing;
+}
+
+/** Reports each capability that has no unit in the list price that its model is to pay. */
+export function checkListUnits(
+  source: Source,
+  pointer: string,
+  { model, units }: { model: string; units: readonly string[] },
+  capabilities: ReadonlySet<Capability>,
+  modalities: Modalities,
+): void {
+  for (const [unit, capability] of missingUnits(units, capabilities, modalities)) {
+    const missing = `the list price of ${quote(model)} has no ${quote(unit)}`;
+    const message = `the capability ${quote(capability)} has no price: ${missing}`;
+    const isInputOnly = unit === 'output_per_million';
+    const work = isInputOnly ? listedWork(false, modalities) : undefined;
+    const hint = work ? `write capabilities: [${work.name}]` : 'write the prices';
+    source.fault(pointer, { code: 'missing_price', message, hint });
+  }
 }
 
 /** Reports each wrong amount of a unit that may have several. */

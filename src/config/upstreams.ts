@@ -28,8 +28,6 @@ export interface Known {
 /** An upstream of a model, with all that the checks of this folder need beside it. */
 export interface ReadUpstream extends CheckedUpstream {
   listed: ListPrice | undefined;
-  /** The list price that another provider has for a model of that name, if its own has none. */
-  listed_elsewhere?: ListPrice | undefined;
   read: ReadProvider;
 }
 
@@ -143,9 +141,7 @@ function readUpstream(
     rename: entry.rename ? texts({ ...shared.rename, ...entry.rename }) : shared.rename,
     price: paid === 'list' ? (listed?.price ?? NO_PRICE) : paid,
   };
-  const isListed = listed !== undefined || prices.has(provider.manifest);
-  const listed_elsewhere = isListed ? undefined : prices.findElsewhere(target.model, modalities);
-  return { pointer, upstream, price_at, listed, listed_elsewhere, read };
+  return { pointer, upstream, price_at, listed, read };
 }
 
 /** The changes of a manifest, which its upstreams share unless they have changes of their own. */

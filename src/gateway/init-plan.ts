@@ -71,8 +71,7 @@ export async function findProviders({
   timeout_ms,
 }: Search): Promise<Findings> {
   const isWanted = (name: string): boolean => picks?.includes(name) ?? true;
-  const priced = init_providers.filter(({ models }) => models.length > 0);
-  const prices = await shippedPrices(priced.map(({ manifest }) => manifest));
+  const prices = await shippedPrices();
   const findings: Findings = { providers: [], missed: [] };
   for (const provider of init_providers) {
     if (provider.variables.length === 0 || !isWanted(provider.manifest)) continue;
@@ -96,7 +95,7 @@ export async function lastResort(
   init_providers: readonly InitProvider[],
 ): Promise<PlannedProvider[]> {
   const within = init_providers.filter(({ in_process, models }) => in_process && models.length > 0);
-  const prices = await shippedPrices(within.map(({ manifest }) => manifest));
+  const prices = await shippedPrices();
   return within.map((provider) => withKeys(provider, [], prices));
 }
 

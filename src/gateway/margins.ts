@@ -18,8 +18,7 @@ export interface Margin {
 
 /** The margins of each upstream, for the units that both its price and the price list have. */
 export async function margins(upstreams: readonly Upstream[]): Promise<Margin[][]> {
-  const manifests = [...new Set(upstreams.map(({ provider }) => provider.manifest))];
-  const prices = await shippedPrices(manifests);
+  const prices = await shippedPrices();
   return upstreams.map((upstream) => {
     const listed = prices.find(upstream, MODALITIES);
     if (!listed) return [];

@@ -52,7 +52,7 @@ describe('the list prices that ship with the gateway', () => {
   it('stand under the names of manifests alone', async () => {
     const folder = join(packageRoot, 'providers');
     const text = await readFile(join(folder, 'prices.yaml'), 'utf8');
-    const listed = Object.keys(parse(text) as object);
+    const listed = Object.keys((parse(text) as { lists: object }).lists);
     const files = await readdir(folder);
     expect(listed.filter((name) => !files.includes(`${name}.yaml`))).to.deep.equal([]);
   });
@@ -83,11 +83,15 @@ describe('a file of list prices', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  const head = 'acme: { source: https://a.example, date: 2026-11-01, models:';
+  const acme = (models: string): string => `lists:
+  acme: { source: https://a.example, date: 2026-11-01, models: { m: ${models} } }
+bounds: { far: 3, far_elsewhere: 8, units: {}, long_prompt: { shortest: 8000, most: 10 } }
+rough: { date: 2026-11-01, models: {} }
+`;
   const BROKEN: [string, string][] = [
-    ['a unit that is none', `${head} { m: { per_token: 1 } } }\n`],
-    ['a price below zero', `${head} { m: { input_per_million: -1 } } }\n`],
-    ['no date', 'acme: { source: https://a.example, models: { m: { input_per_million: 1 } } }\n'],
+    ['a unit that is none', acme('{ per_token: 1 }')],
+    ['a price below zero', acme('{ input_per_million: -1 }')],
+    ['no date', acme('{ input_per_million: 1 }').replace(', date: 2026-11-01', '')],
     ['text that is no YAML', 'acme: [\n'],
   ];
   for (const [name, text] of BROKEN) {
@@ -99,23 +103,48 @@ describe('a file of list prices', () => {
   }
 });
 
-describe('the list prices of some manifests', () => {
-  const folder = join(packageRoot, 'providers');
-
-  it('are those of all, where there is one', async () => {
-    const [all, some] = [await readListPrices(folder), await readListPrices(folder, ['groq'])];
-    const model = target('groq', 'llama-3.3-70b-versatile');
-    expect(some.find(model, MODALITIES)).to.deep.equal(all.find(model, MODALITIES));
-    expect(some.find(target('openai', 'gpt-4o'), MODALITIES)).to.equal(undefined);
+describe('the reference of a price', () => {
+  let prices: ListPrices;
+  before(async () => {
+    prices = await readListPrices(join(packageRoot, 'providers'));
   });
 
-  it('are none of a manifest without any, and its hint names those that have some', async () => {
-    const none = await readListPrices(folder, ['vllm']);
+  const CASES: [manifest: string, model: string, id: string, found: string | undefined][] = [
+    ['openai', 'gpt-4o', 'x', 'gpt-4o'],
+    ['azure', 'gpt-4o', 'x', 'gpt-4o'],
+    ['azure', 'gpt-35-turbo', 'x', 'gpt-3.5-turbo'],
+    ['azure', 'our-deployment', 'gpt-4o-mini', 'gpt-4o-mini'],
+    ['azure', 'our-deployment', 'x', undefined],
+    ['openrouter', 'openai/gpt-4o-2024-11-20', 'x', 'gpt-4o'],
+    ['openrouter', 'openai/gpt-4o-2024-05-13', 'x', 'gpt-4o-2024-05-13'],
+    ['openrouter', 'anthropic/claude-sonnet-4.5', 'x', 'claude-sonnet-4-5'],
+    ['openrouter', 'google/gemma-3-27b-it:free', 'x', undefined],
+    ['openrouter', 'mistralai/mistral-large', 'x', 'mistral-large-latest'],
+    ['bedrock', 'eu.anthropic.claude-opus-4-7', 'x', 'claude-opus-4-7'],
+    ['openai', 'dall-e-3', 'x', 'dall-e-3'],
+    ['azure', 'tts-1-hd', 'x', 'tts-1-hd'],
+    ['openai', 'text-embedding-3-small', 'x', 'text-embedding-3-small'],
+  ];
+  for (const [manifest, model, id, found] of CASES) {
+    it(`of ${model} at ${manifest}, sold as ${id}, is ${found ?? 'none'}`, () => {
+      expect(prices.reference(target(manifest, model), id, MODALITIES)?.model).to.equal(found);
+    });
+  }
+
+  it('is nearer for a model that one provider sells than for one with open weights', () => {
+    const far = (model: string) =>
+      prices.reference(target('deepinfra', model), 'x', MODALITIES)?.far;
+    expect(far('openai/gpt-oss-120b')).to.be.above(far('openai/gpt-4o') ?? Infinity);
+  });
+});
+
+describe('the hint for a model without a list price', () => {
+  it('names the manifests that have some', async () => {
+    const prices = await readListPrices(join(packageRoot, 'providers'));
     const model = target('vllm', 'llama');
-    expect(none.find(model, MODALITIES)).to.equal(undefined);
     const hosted = { ...model, provider: { ...model.provider, base_url: 'https://ai.example/v1' } };
-    expect(none.hint(hosted)).to.match(/ openai, anthropic, gemini, .*, xai/u);
-    expect(none.hint(model)).to.include('write price: free if the server is your own');
+    expect(prices.hint(hosted)).to.match(/ openai, anthropic, gemini, .*, xai/u);
+    expect(prices.hint(model)).to.include('write price: free if the server is your own');
   });
 });
 

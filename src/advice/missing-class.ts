@@ -1,0 +1,58 @@
+import { TOKEN_UNIT_FIELDS } from '../core/model.js';
+import { formatDollars } from '../lib/money.js';
+import { quote, type Source } from '../yaml/source.js';
+import type { Advice, Warning } from './advice.js';
+import { paidPrices, type PaidPrice } from './price-compare.js';
+
+export const missingClass: Advice = {
+  code: 'missing_price',
+  saves: 'tokens of a dearer class, or of long prompts, that are sold as plain input',
+  *check(view) {
+    for (const paid of paidPrices(view)) {
+      yield* cacheWrites(view.source, paid);
+      yield* longPrompts(paid);
+    }
+  },
+};
+
+function* cacheWrites(source: Source, { pointer, price, payers }: PaidPrice): Iterable<Warning> {
+  const { cache_write_nano_per_million: own, input_nano_per_million: input } = price;
+  if (own !== undefined || !source.has(`${pointer}/cached_input_per_million`)) return;
+  for (const { reference } of payers) {
+    const { cache_write_nano_per_million: cost = 0n } = reference?.listed?.price ?? {};
+    if (!reference || cost <= input) continue;
+    const written = `writing into the cache of ${quote(reference.model)} costs`;
+    const charged = `this model charges ${formatDollars(input)}`;
+    yield {
+      pointer,
+      message: `price: ${written} ${formatDollars(cost)}, and ${charged}`,
+      hint: `add cache_write_per_million: ${formatDollars(cost)}`,
+    };
+    return;
+  }
+}
+
+function* longPrompts({ pointer, price, payers, context }: PaidPrice): Iterable<Warning> {
+  if (price.long_prompt) return;
+  const { input_nano_per_million: input } = price;
+  for (const { reference } of payers) {
+    const { long_prompt: long, input_nano_per_million: list = 0n } = reference?.listed?.price ?? {};
+    // A price that is far from the list has a warning for that.
+    if (!reference || !long || input * 3n < list) continue;
+    const { above_tokens, input_nano_per_million: cost = 0n } = long;
+    if ((context ?? Infinity) <= above_tokens || input >= cost) continue;
+    const units = TOKEN_UNIT_FIELDS.flatMap(([unit, field]) => {
+      const nano = long[field];
+      const isSold = price[field] !== undefined;
+      return isSold && nano !== undefined ? [`${unit}: ${formatDollars(nano)}`] : [];
+    });
+    const costs = `of ${quote(reference.model)} cost ${formatDollars(cost)}`;
+    const charged = `this model charges ${formatDollars(input)}`;
+    yield {
+      pointer,
+      message: `price: prompts above ${above_tokens} tokens ${costs}, and ${charged}`,
+      hint: `add long_prompt: { above_tokens: ${above_tokens}, ${units.join(', ')} }`,
+    };
+    return;
+  }
+}
