@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import { longWorkTurns } from './event-loop-turns.js';
 
 /** Smaller texts are parsed without a check, since that never takes long. */
@@ -142,20 +143,11 @@ function endOfString(bytes: Buffer, start: number): number {
  * other requests for a tenth of a second.
  */
 export async function decode(bytes: Buffer): Promise<string> {
+  const decoder = new StringDecoder('utf8');
   let text = '';
-  for (let from = 0; from < bytes.length;) {
-    const to = boundary(bytes, from + PIECE_BYTES);
-    text += bytes.toString('utf8', from, to);
-    from = to;
+  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+    text += decoder.write(bytes.subarray(from, from + PIECE_BYTES));
     await longWorkTurns.next();
   }
-  return text;
-}
-
-/** The end of a piece: at `at` or up to three bytes before it, so that no character is split. */
-function boundary(bytes: Buffer, at: number): number {
-  if (at >= bytes.length) return bytes.length;
-  let to = at;
-  while (to > at - 4 && ((bytes[to] ?? 0) & 0xc0) === 0x80) to -= 1;
-  return to;
+  return text + decoder.end();
 }
