@@ -192,7 +192,7 @@ export function isPage(hostname: string, usual = ''): boolean {
 export const badCredentials: Advice = {
   code: 'bad_credentials',
   saves: 'a secret that would travel, or be shown, in the place of its ID',
-  *check({ source, gateway, configuration }) {
+  *check({ source, gateway, configuration, providers }) {
     for (const name of configuration.sign_in.providers.keys()) {
       const pointer = `/sign_in/providers${join(name)}/client_id`;
       const written = source.written(pointer);
@@ -207,7 +207,8 @@ export const badCredentials: Advice = {
       const id = entry?.access_key_id ?? '';
       const written = source.written(pointer);
       const isNamed = /^\$\{\w*SECRET\w*\}$/.test(written) && !/^[A-Z0-9]{20}$/.test(id);
-      if (!isNamed && !(id.length === 40 && /[a-z]/.test(id))) continue;
+      const isOfSecret = id.length === 40 && /[a-z]/.test(id);
+      if (!providers.get(name)?.provider.signer || !(isNamed || isOfSecret)) continue;
       yield {
         pointer,
         message: 'access_key_id has the secret by its name or form, and not its ID',

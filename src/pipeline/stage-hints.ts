@@ -1,7 +1,6 @@
 import { readShippedSchema } from '../lib/schemas.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
-import { foreignKeyHint } from '../yaml/foreign-keys.js';
-import { BY_MINUTE } from '../yaml/foreign-top.js';
+import { foreignKeyHint } from '../yaml/foreign.js';
 import { flow } from '../yaml/schema-walk.js';
 import { quote } from '../yaml/source.js';
 import type { StageEntry } from '../core/configuration.js';
@@ -21,13 +20,13 @@ export function stageHint(name: string, known: readonly string[]): string {
   const [, stage = '', option = ''] = /^([a-z-]+):(\S.*)$/.exec(name) ?? [];
   if (known.includes(stage)) return `put a space behind the colon: ${stage}: ${option}`;
   if (name.includes('/') && !name.startsWith('@')) return `did you mean "./${name}"?`;
-  if (/rate|throttle|rpm|tpm/i.test(name)) return BY_MINUTE;
   const renamed = RENAMED.get(name);
   if (renamed !== undefined) return `its name is ${quote(renamed)} now`;
   const settings: object = readShippedSchema('gateway')['properties'];
   if (Object.hasOwn(settings, name))
     return `it is a setting: ${name}: stands at the top of the file`;
-  const foreign = foreignKeyHint(name, 'GatewayFile', undefined);
+  const isLimit = /rate|throttle|rpm|tpm/i.test(name);
+  const foreign = foreignKeyHint(isLimit ? 'rate_limit' : name, 'GatewayFile', undefined);
   if (foreign !== undefined && !foreign.includes('VALUE')) return foreign;
   const hint = didYouMean(name, known);
   const isNear = nearestWord(name, known) !== undefined;

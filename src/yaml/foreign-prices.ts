@@ -1,38 +1,5 @@
 import { isRecord } from '../lib/objects.js';
-import type { ForeignHint } from './foreign-hint.js';
-
-/** Keys of other programs in a price, and what does the same here. */
-export const PRICE: Readonly<Record<string, ForeignHint>> = {
-  prompt: 'use input_per_million instead: multiply the price of one token by 1000000',
-  completion: 'use output_per_million instead: multiply the price of one token by 1000000',
-  input: 'use input_per_million instead, in dollars for a million tokens',
-  output: 'use output_per_million instead, in dollars for a million tokens',
-  long_context: 'rename it to long_prompt',
-  currency: 'all prices are dollars: convert them, and remove this',
-  unit: 'each key has its unit in its name: remove this',
-  markup: 'write the prices that you charge: nothing is added to them',
-  multiplier: 'write the prices that you charge: nothing is added to them',
-  list: 'price: list takes the list prices; yours are written out, key by key',
-  free: 'price: free stands alone',
-  per_million: { block: 'write PRICES' },
-  per_1k_tokens: 'use input_per_million instead: multiply by 1000',
-  per_thousand_tokens: 'use input_per_million instead: multiply by 1000',
-  per_token: 'use input_per_million instead: multiply by 1000000',
-  per_million_images: 'use per_image instead: divide by 1000000',
-  per_video: 'use per_video_second instead: divide by the seconds of a video',
-  per_thousand_images: 'use per_image instead: divide by 1000',
-  per_request: 'calls are charged by tokens, images, seconds or characters alone',
-  request: 'calls are charged by tokens, images, seconds or characters alone',
-  image: 'use per_image instead, in dollars for an image that is made',
-  per_video_minute: 'use per_video_second instead: divide by 60',
-  per_second: 'use per_video_second or per_audio_minute instead',
-  per_minute: 'use per_audio_minute or per_video_second instead',
-  per_audio_second: 'use per_audio_minute instead: multiply by 60',
-  per_audio_hour: 'use per_audio_minute instead: divide by 60',
-  per_character: 'use per_million_characters instead: multiply by 1000000',
-  per_thousand_characters: 'use per_million_characters instead: multiply by 1000',
-  per_1k_characters: 'use per_million_characters instead: multiply by 1000',
-};
+import { foreignKeyHint, foreignSpelling } from './foreign.js';
 
 /** Words in keys such as `input_cost_per_token`, with the unit that has the same meaning here. */
 const KINDS: readonly [words: readonly string[], ours: string][] = [
@@ -56,7 +23,8 @@ const OTHER_CLASSES: readonly [form: RegExp, hint: string][] = [
 ];
 
 /** The hint for a price in the unit of another program; undefined for any other key. */
-export function foreignPriceHint(key: string): string | undefined {
+export function foreignPriceHint(written: string): string | undefined {
+  const key = foreignSpelling(written);
   if (KINDS.some(([, ours]) => ours === key)) return undefined;
   const words = key.split('_');
   const other = OTHER_CLASSES.find(([form]) => form.test(key));
@@ -101,8 +69,8 @@ export function pricesHere(hint: string, value: unknown): string | undefined {
     return line && `write ${inBlocks([line])}`;
   }
   const lines = Object.entries(isRecord(value) ? value : {}).map(([key, amount]) => {
-    const kind = PRICE[key] ?? foreignPriceHint(key);
-    return typeof kind === 'string' ? lineHere(kind, amount) : undefined;
+    const kind = foreignKeyHint(key, 'PriceEntry', amount) ?? foreignPriceHint(key);
+    return kind === undefined ? undefined : lineHere(kind, amount);
   });
   const known = lines.filter((line) => line !== undefined);
   const isWhole = lines.length > 0 && known.length === lines.length;

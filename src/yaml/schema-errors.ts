@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/objects.js';
 import { nearestWord } from './did-you-mean.js';
-import { requiredFor } from './foreign-required.js';
+import { requiredFor } from './foreign.js';
 import { isCausedBy, misplaced, misplacedFaults, type Explained } from './misplaced.js';
 import { followed } from './schema-walk.js';
 import { pointer as join, quote, segments, type Source, type FaultDetails } from './source.js';

@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/objects.js';
 import { nearestWord } from './did-you-mean.js';
-import { requiredFor } from './foreign-required.js';
+import { requiredFor } from './foreign.js';
 import type { Report } from './report.js';
 import { hideSecrets } from './secrets.js';
 import type { ConfigFault, Place } from '../core/config-fault.js';

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { nearestWord } from './did-you-mean.js';
-import { foreignValueHint } from './foreign-values.js';
+import { foreignValueHint } from './foreign.js';
 import { meantDuration, meantNumber, meantSize } from './meant-values.js';
 import { wants, type Part } from './schema-walk.js';
 import { quote } from './source.js';

@@ -2,7 +2,8 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/objects.js';
 import { nearestWord } from './did-you-mean.js';
 import { filled } from './filled-hints.js';
-import { foreignKeyHint, notForHint } from './foreign-keys.js';
+import { foreignKeyHint, notForHint } from './foreign.js';
+import { foreignPriceHint } from './foreign-prices.js';
 import type { Explained } from './misplaced.js';
 import { flow, followed, homesOf, wants } from './schema-walk.js';
 import { pointer as join, quote, segments, type Source } from './source.js';
@@ -43,7 +44,7 @@ function keyHint(error: ErrorObject, key: string, source: Source, schema: unknow
   const inner = homeOf(key, error, schema);
   if (inner !== undefined) return homeHint(inner, error, source, schema);
   const value: unknown = isRecord(error.data) ? error.data[key] : undefined;
-  const foreign = foreignKeyHint(key, titleOf(error, source), value);
+  const foreign = foreignKeyHint(key, titleOf(error, source), value) ?? foreignPriceHint(key);
   const whole = foreign && filled(foreign, { source, at: error.instancePath, key, value });
   if (whole !== undefined) return whole;
   const allowed = allowedKeys(error);
