@@ -34,6 +34,11 @@ export function actionCaller(
   return { actor, account_id, email, is_operator: visitor.operator };
 }
 
+/** The caller of an action on a page for operators, who has all accounts and none of its own. */
+export function operatorCaller(ctx: DashboardContext, visitor: Visitor | undefined): ActionCaller {
+  return { actor: actorOf(ctx, visitor), is_operator: true };
+}
+
 /** Carries out an action for the visitor of a page. */
 export function runAction<Input extends object, Result>(
   action: OneAction<Input, Result>,

@@ -1,72 +1,72 @@
 import type { JSX } from 'preact';
 import { isActive } from '../../actions/key-list.js';
-import { Ago, Ending, Money } from './parts.js';
+import { Ending, LastUsed, Money, RevokeLink } from './parts.js';
+import { Table, type Column } from './table.js';
 import { pluralize, formatAmount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';
 
-/** A table of keys with their terms and their usage. */
-export function KeyTable(props: {
+interface ShownKeys {
   keys: readonly Key[];
   spent: ReadonlyMap<string, bigint>;
   now_ms: number;
   /** Below this path, and the ID of a key, is the page that revokes it. */
   path: string;
-}): JSX.Element {
-  const { keys, spent, now_ms, path } = props;
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="API Keys">
-      <table class="fold">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Key</th>
-            <th>Last used</th>
-            <th>Expires</th>
-            <th class="number">Spent after refunds, 30 days</th>
-            <th class="number">Limit</th>
-            <th>
-              <span class="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr>
-              <td class="lead">
-                <strong>{key.name}</strong>
-                <Models models={key.models} />
-              </td>
-              <td>
-                <code class="nowrap soft">{key.prefix}…</code>
-                <div class="hint">
-                  <code class="nowrap">{key.id}</code>
-                </div>
-              </td>
-              <td class="soft" data-label="Last used">
-                {key.last_used_ms === null ? (
-                  'never'
-                ) : (
-                  <Ago at_ms={key.last_used_ms} now_ms={now_ms} />
-                )}
-              </td>
-              <td class="soft" data-label={key.revoked_ms === null ? 'Expires' : undefined}>
-                <Ending of={key} now_ms={now_ms} />
-              </td>
-              <td class="number" data-label="Spent after refunds, 30 days">
-                <Money nano={spent.get(key.id) ?? 0n} />
-              </td>
-              <td class="number" data-label="Limit">
-                <Limit keyShown={key} />
-              </td>
-              <td class="number end">
-                {isActive(key, now_ms) && <RevokeLink keyShown={key} path={path} />}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+}
+
+/** A table of keys with their terms and their usage. */
+export function KeyTable(props: ShownKeys): JSX.Element {
+  return <Table label="API Keys" columns={columnsOf(props)} rows={props.keys} />;
+}
+
+const SPENT = 'Spent after refunds, 30 days';
+
+function columnsOf({ spent, now_ms, path }: ShownKeys): Column<Key>[] {
+  return [
+    {
+      head: 'Name',
+      class: 'lead',
+      cell: ({ name, models }) => (
+        <>
+          <strong>{name}</strong>
+          <Models models={models} />
+        </>
+      ),
+    },
+    {
+      head: 'Key',
+      cell: ({ id, prefix }) => (
+        <>
+          <code class="nowrap soft">{prefix}…</code>
+          <div class="hint">
+            <code class="nowrap">{id}</code>
+          </div>
+        </>
+      ),
+    },
+    {
+      head: 'Last used',
+      class: 'soft',
+      label: 'Last used',
+      cell: ({ last_used_ms }) => <LastUsed at_ms={last_used_ms} now_ms={now_ms} />,
+    },
+    {
+      head: 'Expires',
+      class: 'soft',
+      label: ({ revoked_ms }) => (revoked_ms === null ? 'Expires' : undefined),
+      cell: (key) => <Ending of={key} now_ms={now_ms} />,
+    },
+    {
+      head: SPENT,
+      class: 'number',
+      label: SPENT,
+      cell: ({ id }) => <Money nano={spent.get(id) ?? 0n} />,
+    },
+    { head: 'Limit', class: 'number', label: 'Limit', cell: (key) => <Limit keyShown={key} /> },
+    {
+      class: 'number end',
+      cell: (key) => isActive(key, now_ms) && <RevokeLink of={key} path={path} />,
+    },
+  ];
 }
 
 function Models({ models }: { models: readonly string[] | null }): JSX.Element | null {
@@ -87,17 +87,5 @@ function Limit({ keyShown }: { keyShown: Key }): JSX.Element {
     <>
       <Money nano={spent_nano} /> <span class="faint">of {formatAmount(limit_nano)}</span>
     </>
-  );
-}
-
-function RevokeLink({ keyShown, path }: { keyShown: Key; path: string }): JSX.Element {
-  return (
-    <a
-      class="button plain danger"
-      href={`${path}/${encodeURIComponent(keyShown.id)}/revoke`}
-      aria-label={`Revoke ${keyShown.name}`}
-    >
-      Revoke
-    </a>
   );
 }

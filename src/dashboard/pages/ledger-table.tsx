@@ -1,66 +1,104 @@
 import type { JSX } from 'preact';
 import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
-import { Ago, Badge, Money } from './parts.js';
+import { listLedger } from '../../actions/ledger-list.js';
+import { actionCaller } from '../action-context.js';
+import type { DashboardContext, DashboardServices, Visitor } from '../types.js';
+import { ListPage, readListRows } from './list-page.js';
+import { Ago, Badge, Empty, Money } from './parts.js';
+import type { Column } from './table.js';
 import { usageText } from './usage-text.js';
 import { formatCount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';
 import { usageOfEntry, type LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
-/** A table of ledger entries in the given order. */
-export function LedgerTable(props: {
-  entries: readonly LedgerEntry[];
-  keys: readonly Key[];
-  /** A link or a button for an entry. */
-  action?: (entry: LedgerEntry) => JSX.Element | null;
+interface EntryLinks {
   /** The list of requests that a charge leads to. */
   requests: '/requests' | '/operator/requests';
+  /** A link or a button for an entry. */
+  action?: (entry: LedgerEntry) => JSX.Element | null;
+}
+
+interface Shown {
+  keys: readonly Key[];
   now_ms: number;
-}): JSX.Element {
-  const names = new Map(props.keys.map(({ id, name }) => [id, name]));
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Activity">
-      <table class="fold">
-        <thead>
-          <tr>
-            <th>Time</th>
-            <th>What</th>
-            <th>Key</th>
-            <th>Usage</th>
-            <th class="number">Amount</th>
-            {props.action && (
-              <th>
-                <span class="unseen">Actions</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {props.entries.map((entry) => (
-            <tr>
-              <td class="soft">
-                <Ago at_ms={entry.created_ms} now_ms={props.now_ms} />
-              </td>
-              <td class="lead">
-                <Description entry={entry} requests={props.requests} />
-              </td>
-              <td class="soft breaks">
-                {entry.key_id !== null && (names.get(entry.key_id) ?? '')}
-              </td>
-              <td class="soft nowrap">
-                {usageText(usageOfEntry(entry) ?? {})} {entry.estimated && <Badge>estimated</Badge>}
-                <Classes {...entry} />
-              </td>
-              <td class="number end">
-                <Amount nano={entry.amount_nano} />
-                {entry.uncollected_nano > 0n && <Uncollected nano={entry.uncollected_nano} />}
-              </td>
-              {props.action && <td class="number act">{props.action(entry)}</td>}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+}
+
+interface LedgerProps extends EntryLinks {
+  account_id: string;
+  ctx: DashboardContext;
+  visitor: Visitor | undefined;
+  services: DashboardServices;
+  /** The address of the page after a cursor; of the first page without one. */
+  pathTo: (cursor?: string) => string;
+}
+
+/** Credits, charges and refunds, newest first. */
+export async function ledgerList(props: LedgerProps): Promise<JSX.Element> {
+  const { account_id, ctx, visitor, services, pathTo } = props;
+  const [list, keys] = await Promise.all([
+    readListRows(listLedger, { account_id }, actionCaller(ctx, visitor), ctx, services),
+    services.store.keys(account_id),
+  ]);
+  const empty = (
+    <Empty title="No entry yet">
+      <p>Credits, charges and refunds appear here.</p>
+    </Empty>
   );
+  return (
+    <ListPage
+      {...list}
+      label="Activity"
+      columns={ledgerColumns({ ...props, keys, now_ms: services.now() })}
+      empty={empty}
+      pathTo={pathTo}
+      first="Newest entries"
+      next="Older entries"
+    />
+  );
+}
+
+/** The columns of ledger entries. */
+export function ledgerColumns(props: EntryLinks & Shown): Column<LedgerEntry>[] {
+  const { action, requests, keys, now_ms } = props;
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
+  return [
+    {
+      head: 'Time',
+      class: 'soft',
+      cell: ({ created_ms }) => <Ago at_ms={created_ms} now_ms={now_ms} />,
+    },
+    {
+      head: 'What',
+      class: 'lead',
+      cell: (entry) => <Description entry={entry} requests={requests} />,
+    },
+    {
+      head: 'Key',
+      class: 'soft breaks',
+      cell: ({ key_id }) => key_id !== null && (names.get(key_id) ?? ''),
+    },
+    {
+      head: 'Usage',
+      class: 'soft nowrap',
+      cell: (entry) => (
+        <>
+          {usageText(usageOfEntry(entry) ?? {})} {entry.estimated && <Badge>estimated</Badge>}
+          <Classes {...entry} />
+        </>
+      ),
+    },
+    {
+      head: 'Amount',
+      class: 'number end',
+      cell: ({ amount_nano, uncollected_nano }) => (
+        <>
+          <Amount nano={amount_nano} />
+          {uncollected_nano > 0n && <Uncollected nano={uncollected_nano} />}
+        </>
+      ),
+    },
+    ...(action ? [{ class: 'number act', cell: action }] : []),
+  ];
 }
 
 function Amount({ nano }: { nano: bigint }): JSX.Element {

@@ -1,7 +1,8 @@
 import type { DashboardServices, Route } from '../types.js';
 import { CreditHint } from './credit-hint.js';
 import { requireSession } from './guard.js';
-import { LedgerPage, ledgerPage } from './ledger-page.js';
+import { ledgerList } from './ledger-table.js';
+import { addressOf } from './list-page.js';
 import { sendPage } from './page.js';
 
 const PATH = '/ledger';
@@ -15,22 +16,22 @@ export function ledgerRoute(services: DashboardServices): Route {
     answer: async (ctx, visitor) => {
       const person = requireSession(visitor);
       const { account_id } = person.session;
-      const [account, rows] = await Promise.all([
-        services.store.account(account_id),
-        ledgerPage(ctx, account_id, services),
-      ]);
+      const account = await services.store.account(account_id);
+      const list = await ledgerList({
+        account_id,
+        ctx,
+        visitor,
+        services,
+        pathTo: (cursor) => addressOf(PATH, { cursor }),
+        requests: '/requests',
+      });
       sendPage(ctx, visitor, {
         title: 'Ledger',
         about: 'All that your account was credited, charged and refunded: its sum is the balance.',
         body: (
           <>
             <CreditHint account={account} visitor={person} />
-            <LedgerPage
-              {...rows}
-              now_ms={services.now()}
-              pathTo={(cursor) => (cursor === undefined ? PATH : `${PATH}?cursor=${cursor}`)}
-              requests="/requests"
-            />
+            {list}
           </>
         ),
       });

@@ -5,7 +5,8 @@ import { BarChart, Legend } from './charts.js';
 import { CreditHint } from './credit-hint.js';
 import { requireSession } from './guard.js';
 import { Icon } from './icons.js';
-import { LedgerTable } from './ledger-table.js';
+import { ledgerColumns } from './ledger-table.js';
+import { Table } from './table.js';
 import { sendPage } from './page.js';
 import { Card, Code, Empty, Figures, Money } from './parts.js';
 import { snippet } from './snippet.js';
@@ -136,7 +137,11 @@ function Recent(props: {
       }
       flush
     >
-      <LedgerTable {...props} requests="/requests" />
+      <Table
+        label="Activity"
+        columns={ledgerColumns({ ...props, requests: '/requests' })}
+        rows={props.entries}
+      />
     </Card>
   );
 }

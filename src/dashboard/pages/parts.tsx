@@ -42,6 +42,26 @@ export function Ending(props: {
   return <Ago at_ms={expires_ms} now_ms={props.now_ms} />;
 }
 
+/** When a key or a token was last used. */
+export function LastUsed(props: { at_ms: number | null; now_ms: number }): JSX.Element {
+  const { at_ms, now_ms } = props;
+  return at_ms === null ? <>never</> : <Ago at_ms={at_ms} now_ms={now_ms} />;
+}
+
+/** The link to the page that revokes a key or a token; it is below `path`. */
+export function RevokeLink(props: { of: { id: string; name: string }; path: string }): JSX.Element {
+  const { id, name } = props.of;
+  return (
+    <a
+      class="button plain danger"
+      href={`${props.path}/${encodeURIComponent(id)}/revoke`}
+      aria-label={`Revoke ${name}`}
+    >
+      Revoke
+    </a>
+  );
+}
+
 export type StatusColour = 'good' | 'warn' | 'bad';
 
 export function Badge(props: {

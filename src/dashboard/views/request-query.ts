@@ -1,5 +1,4 @@
 import { GatewayError } from '../../core/errors.js';
-import type { RequestFilter } from '../../store/requests/request-types.js';
 import { filterOf } from '../../actions/request-list.js';
 
 const NAMES = ['from', 'to', 'model', 'key', 'account', 'provider', 'status'] as const;
@@ -26,7 +25,6 @@ export type WrongFilter = Partial<Record<'from' | 'to' | 'status', string>>;
 /** A filter without its invalid parameters, and their error messages. */
 export interface ReadableFilter {
   query: RequestQuery;
-  filter: RequestFilter;
   wrong: WrongFilter;
 }
 
@@ -40,7 +38,7 @@ export function readableOf(query: RequestQuery): ReadableFilter {
     wrong[name] = fault;
     delete readable[name];
   }
-  return { query: readable, filter: filterOf(readable), wrong };
+  return { query: readable, wrong };
 }
 
 function faultOf(query: RequestQuery): string | undefined {

@@ -11,7 +11,8 @@ import { KeyTable } from '../key-table.js';
 import { AccountActions, accountPath, ActionNotice, SuspensionCard } from './account-actions.js';
 import { formRoutes } from './form-routes.js';
 import { refundLink } from './refund.js';
-import { LedgerPage, ledgerPage } from '../ledger-page.js';
+import { ledgerList } from '../ledger-table.js';
+import { addressOf } from '../list-page.js';
 import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
 import { amountOf, fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
@@ -59,7 +60,7 @@ async function show(
         <Tabs account_id={account.id} chosen={tab} />
         <Done done={ctx.query['done']} balance_nano={account.balance_nano} />
         <ActionNotice done={ctx.query['done']} account={account} />
-        {await BODIES[tab](account, services, state, ctx)}
+        {await BODIES[tab](account, services, state, ctx, visitor)}
       </>
     ),
   };
@@ -106,6 +107,7 @@ type Body = (
   services: DashboardServices,
   state: FormState,
   ctx: DashboardContext,
+  visitor: Visitor | undefined,
 ) => Promise<JSX.Element>;
 
 const BODIES: Readonly<Record<Tab, Body>> = {
@@ -152,17 +154,16 @@ const BODIES: Readonly<Record<Tab, Body>> = {
     );
   },
 
-  ledger: async ({ id }, services, _state, ctx) => (
-    <LedgerPage
-      {...await ledgerPage(ctx, id, services)}
-      now_ms={services.now()}
-      pathTo={(cursor) =>
-        `${accountPath(id)}?${new URLSearchParams({ tab: 'ledger', ...(cursor && { cursor }) })}`
-      }
-      action={refundLink}
-      requests="/operator/requests"
-    />
-  ),
+  ledger: ({ id: account_id }, services, _state, ctx, visitor) =>
+    ledgerList({
+      account_id,
+      ctx,
+      visitor,
+      services,
+      pathTo: (cursor) => addressOf(accountPath(account_id), { tab: 'ledger', cursor }),
+      action: refundLink,
+      requests: '/operator/requests',
+    }),
 };
 
 function Done(props: { done: unknown; balance_nano: bigint }): JSX.Element | null {

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
 import type { AccountCreation } from '../../../schema-types/account-creation.js';
 import { createAccount } from '../../../actions/account-create.js';
-import { runAction } from '../../action-context.js';
+import { listAccounts } from '../../../actions/account-list.js';
+import { operatorCaller, runAction } from '../../action-context.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
-import { isName, pageOf, readCursor } from '../../../actions/cursor.js';
+import { isName } from '../../../actions/cursor.js';
 import { sendPage } from '../page.js';
 import { Field } from '../fields.js';
 import {
@@ -15,13 +16,14 @@ import {
   textOf,
   type FormState,
 } from '../form.js';
+import { addressOf, ListPage, readListRows } from '../list-page.js';
 import { Ago, Badge, Card, Empty, Money, Notice } from '../parts.js';
+import type { Column } from '../table.js';
 import { seeOther } from '../../redirect.js';
 import type { Account } from '../../../store/accounts/accounts.js';
 import { NAME_CHARACTERS } from '../../../actions/action.js';
 
 const PATH = '/operator/accounts';
-const PAGE = 50;
 
 const readFields = fieldsReader<AccountCreation>('account-creation');
 
@@ -75,59 +77,48 @@ async function create(
 async function show(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
-  { store, now }: DashboardServices,
+  services: DashboardServices,
   state: FormState,
   typed = '',
 ): Promise<void> {
-  const { cursor } = ctx.query;
-  const after = typeof cursor === 'string' ? readCursor(cursor, isName) : typed;
-  const accounts = await store.accounts({ limit: PAGE + 1, ...(after !== '' && { after }) });
-  const { rows, next_cursor } = pageOf(accounts, PAGE, ({ name }) => name);
+  const list = await readListRows(
+    listAccounts,
+    { after: typed },
+    operatorCaller(ctx, visitor),
+    ctx,
+    services,
+  );
+  const empty = (
+    <Empty title="No more accounts">
+      <p>There is none further down the alphabet.</p>
+      <a class="button" href={PATH}>
+        To the first page
+      </a>
+    </Empty>
+  );
   const body = (
     <>
       {typed !== '' && (
         <Notice colour="warn">
-          There is no account {typed}. {rows.length > 0 && 'These are the next ones by name.'}
+          There is no account {typed}. {list.rows.length > 0 && 'These are the next ones by name.'}
         </Notice>
       )}
       <Create state={state} />
-      <Card flush>
-        {rows.length > 0 ? (
-          <AccountTable accounts={rows} now_ms={now()} />
-        ) : (
-          <Empty title="No more accounts">
-            <p>There is none further down the alphabet.</p>
-            <a class="button" href={PATH}>
-              To the first page
-            </a>
-          </Empty>
-        )}
-      </Card>
-      <Paging is_later={after !== ''} next_cursor={next_cursor} />
+      <ListPage
+        {...list}
+        is_later={list.is_later || typed !== ''}
+        label="Accounts"
+        columns={columnsAt(services.now())}
+        empty={empty}
+        pathTo={(cursor) => addressOf(PATH, { cursor })}
+        first="First page"
+        next="Next page"
+      />
     </>
   );
   const about = 'The accounts of this gateway, and their balances.';
   const page = { title: 'Accounts', about, at: PATH, actions: <Search typed={typed} />, body };
   sendPage(ctx, visitor, page, state.fault ? 400 : 200);
-}
-
-function Paging(props: { is_later: boolean; next_cursor: string | null }): JSX.Element | null {
-  const { is_later, next_cursor } = props;
-  if (!is_later && next_cursor === null) return null;
-  return (
-    <div class="row">
-      {is_later && (
-        <a class="button" href={PATH}>
-          First page
-        </a>
-      )}
-      {next_cursor !== null && (
-        <a class="button" href={`${PATH}?cursor=${next_cursor}`}>
-          Next page
-        </a>
-      )}
-    </div>
-  );
 }
 
 function Search({ typed }: { typed: string }): JSX.Element {
@@ -182,44 +173,42 @@ function Create({ state }: { state: FormState }): JSX.Element {
   );
 }
 
-function AccountTable(props: { accounts: readonly Account[]; now_ms: number }): JSX.Element {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Accounts">
-      <table class="fold">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Created</th>
-            <th class="number">Balance</th>
-            <th class="number">Held</th>
-            <th class="number">Available</th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.accounts.map(({ id, name, balance_nano, held_nano, created_ms, suspended_ms }) => (
-            <tr>
-              <td class="lead">
-                <a href={`${PATH}/${encodeURIComponent(id)}`}>
-                  <strong>{name}</strong>
-                </a>{' '}
-                {suspended_ms !== null && <Badge colour="bad">suspended</Badge>}
-              </td>
-              <td class="soft" data-label="Created">
-                <Ago at_ms={created_ms} now_ms={props.now_ms} />
-              </td>
-              <td class="number" data-label="Balance">
-                <Money nano={balance_nano} />
-              </td>
-              <td class="number soft" data-label="Held">
-                <Money nano={held_nano} />
-              </td>
-              <td class="number end">
-                <Money nano={balance_nano - held_nano} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+function columnsAt(now_ms: number): Column<Account>[] {
+  return [
+    {
+      head: 'Name',
+      class: 'lead',
+      cell: ({ id, name, suspended_ms }) => (
+        <>
+          <a href={`${PATH}/${encodeURIComponent(id)}`}>
+            <strong>{name}</strong>
+          </a>{' '}
+          {suspended_ms !== null && <Badge colour="bad">suspended</Badge>}
+        </>
+      ),
+    },
+    {
+      head: 'Created',
+      class: 'soft',
+      label: 'Created',
+      cell: ({ created_ms }) => <Ago at_ms={created_ms} now_ms={now_ms} />,
+    },
+    {
+      head: 'Balance',
+      class: 'number',
+      label: 'Balance',
+      cell: ({ balance_nano }) => <Money nano={balance_nano} />,
+    },
+    {
+      head: 'Held',
+      class: 'number soft',
+      label: 'Held',
+      cell: ({ held_nano }) => <Money nano={held_nano} />,
+    },
+    {
+      head: 'Available',
+      class: 'number end',
+      cell: ({ balance_nano, held_nano }) => <Money nano={balance_nano - held_nano} />,
+    },
+  ];
 }

@@ -1,19 +1,21 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { AuditEntry } from '../../../store/audit/audit-log.js';
-import { actionCaller, actionServices } from '../../action-context.js';
+import { operatorCaller } from '../../action-context.js';
+import { accountNames } from '../account-names.js';
+import { addressOf, ListPage, readListRows } from '../list-page.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { listChanges } from '../../../actions/audit-list.js';
-import { isName, isNumber, pageOf, readCursor } from '../../../actions/cursor.js';
+import { isName } from '../../../actions/cursor.js';
 import { Field } from '../fields.js';
 import { sendPage } from '../page.js';
-import { Ago, Badge, Card, Empty } from '../parts.js';
+import { Ago, Badge, Empty } from '../parts.js';
+import type { Column } from '../table.js';
 import { accountPath } from './account-actions.js';
 import { AuditValues } from './audit-values.js';
 import { TOKENS } from './tokens.js';
 import { NAME_CHARACTERS } from '../../../actions/action.js';
 
 const PATH = '/operator/audit';
-const PAGE = 50;
 
 /** The page with every change to accounts, keys, money and tokens, newest first. */
 export function auditPageRoute(services: DashboardServices): Route {
@@ -36,38 +38,31 @@ async function body(
   visitor: Visitor | undefined,
   services: DashboardServices,
 ): Promise<JSX.Element> {
-  const { cursor, account: typed } = ctx.query;
+  const { account: typed } = ctx.query;
   const wanted = typeof typed === 'string' && isName(typed) ? typed.slice(0, NAME_CHARACTERS) : '';
   const known = wanted === '' ? undefined : await services.store.account(wanted);
   const account = wanted === '' ? {} : { account: known?.id ?? wanted };
-  const isLater = typeof cursor === 'string' && cursor !== '';
-  const place = { limit: PAGE + 1, ...(isLater && { after: readCursor(cursor, isNumber) }) };
-  const caller = actionCaller(ctx, visitor);
-  const entries = await listChanges.rows(actionServices(services), account, place, caller);
-  const { rows, next_cursor } = pageOf(entries, PAGE, ({ id }) => id);
-  const ids = [...new Set(rows.flatMap(({ account_id }) => account_id ?? []))];
-  const accounts = await Promise.all(ids.map((id) => services.store.account(id)));
-  const names = new Map(accounts.flatMap((one) => (one ? [[one.id, one.name] as const] : [])));
+  const list = await readListRows(
+    listChanges,
+    account,
+    operatorCaller(ctx, visitor),
+    ctx,
+    services,
+  );
+  const names = await accountNames(list.rows, services);
   return (
     <>
       <Filter account={known?.name ?? wanted} />
-      <Card flush>
-        {rows.length > 0 ? (
-          <AuditTable entries={rows} names={names} now_ms={services.now()} />
-        ) : (
-          <NoChange is_filtered={wanted !== ''} />
-        )}
-      </Card>
-      {next_cursor !== null && (
-        <div class="row">
-          <a
-            class="button"
-            href={`${PATH}?${new URLSearchParams({ ...account, cursor: next_cursor })}`}
-          >
-            Older changes
-          </a>
-        </div>
-      )}
+      <ListPage
+        {...list}
+        label="Changes"
+        class="audit"
+        columns={columnsOf(names, services.now())}
+        empty={<NoChange is_filtered={wanted !== ''} />}
+        pathTo={(cursor) => addressOf(PATH, { ...account, cursor })}
+        first="Newest changes"
+        next="Older changes"
+      />
     </>
   );
 }
@@ -98,52 +93,38 @@ function NoChange({ is_filtered }: { is_filtered: boolean }): JSX.Element {
   );
 }
 
-function AuditTable(props: {
-  entries: readonly AuditEntry[];
-  names: ReadonlyMap<string, string>;
-  now_ms: number;
-}): JSX.Element {
-  const { entries, names, now_ms } = props;
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Changes">
-      <table class="fold audit">
-        <thead>
-          <tr>
-            <th>Change</th>
-            <th>Time</th>
-            <th>By</th>
-            <th>Subject</th>
-            <th>Before</th>
-            <th>After</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr>
-              <td class="lead">
-                <strong>{breakable(entry.action)}</strong>
-              </td>
-              <td class="soft end">
-                <Ago at_ms={entry.time_ms} now_ms={now_ms} />
-              </td>
-              <td data-label="By">
-                <By {...entry} />
-              </td>
-              <td class="soft breaks" data-label="Subject">
-                <Subject entry={entry} names={names} />
-              </td>
-              <td class="soft breaks" data-label={entry.before ? 'Before' : undefined}>
-                <AuditValues values={entry.before} />
-              </td>
-              <td class="breaks" data-label={entry.after ? 'After' : undefined}>
-                <AuditValues values={entry.after} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+function columnsOf(names: ReadonlyMap<string, string>, now_ms: number): Column<AuditEntry>[] {
+  return [
+    {
+      head: 'Change',
+      class: 'lead',
+      cell: ({ action }) => <strong>{breakable(action)}</strong>,
+    },
+    {
+      head: 'Time',
+      class: 'soft end',
+      cell: ({ time_ms }) => <Ago at_ms={time_ms} now_ms={now_ms} />,
+    },
+    { head: 'By', label: 'By', cell: (entry) => <By {...entry} /> },
+    {
+      head: 'Subject',
+      class: 'soft breaks',
+      label: 'Subject',
+      cell: (entry) => <Subject entry={entry} names={names} />,
+    },
+    {
+      head: 'Before',
+      class: 'soft breaks',
+      label: ({ before }) => (before ? 'Before' : undefined),
+      cell: ({ before }) => <AuditValues values={before} />,
+    },
+    {
+      head: 'After',
+      class: 'breaks',
+      label: ({ after }) => (after ? 'After' : undefined),
+      cell: ({ after }) => <AuditValues values={after} />,
+    },
+  ];
 }
 
 /** A dotted name that breaks after its dots and underscores only. */

@@ -5,8 +5,9 @@ import { listProviders, type ProviderShape } from '../../../actions/provider-lis
 import { upstreamHistories } from '../../views/upstreams.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, Empty } from '../parts.js';
-import { pluralize, formatCount } from '../formatting.js';
-import { UpstreamTable } from './upstream-table.js';
+import { capitalize, pluralize, formatCount } from '../formatting.js';
+import { Table, type Column } from '../table.js';
+import { upstreamColumns } from './upstream-table.js';
 
 const BY_UPSTREAM =
   'The requests that ended at each upstream, the worst first, without errors that clients caused.';
@@ -40,7 +41,7 @@ export function providersRoute(services: DashboardServices): Route {
           <>
             <Card title="Now" about={`The last ${minutes}, as ${reporters} saw them.`} flush>
               {data.length > 0 ? (
-                <ProviderTable providers={data} now_ms={services.now()} />
+                <Table label="Providers" columns={columnsAt(services.now())} rows={data} />
               ) : (
                 <Empty title="No provider yet">
                   <p>
@@ -51,7 +52,11 @@ export function providersRoute(services: DashboardServices): Route {
             </Card>
             <Card title="The last 24 hours" about={BY_UPSTREAM} flush>
               {upstreams.data.length > 0 ? (
-                <UpstreamTable upstreams={upstreams.data} span={upstreams.span} />
+                <Table
+                  label="Upstreams"
+                  columns={upstreamColumns(upstreams.span)}
+                  rows={upstreams.data}
+                />
               ) : (
                 <Empty title="No upstream yet">
                   <p>
@@ -67,70 +72,48 @@ export function providersRoute(services: DashboardServices): Route {
   };
 }
 
-function ProviderTable(props: {
-  providers: readonly ProviderShape[];
-  now_ms: number;
-}): JSX.Element {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Providers">
-      <table class="fold">
-        <thead>
-          <tr>
-            <th>Provider</th>
-            <th>Health</th>
-            <th class="number">Answered</th>
-            <th class="number">Refused</th>
-            <th class="number">Failed</th>
-            <th>Last success</th>
-            <th>Last failure</th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.providers.map((provider) => (
-            <ProviderRow provider={provider} now_ms={props.now_ms} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function ProviderRow(props: { provider: ProviderShape; now_ms: number }): JSX.Element {
-  const { provider, now_ms } = props;
-  const { name, manifest, answered, refused, failed, last_success, last_failure } = provider;
-  return (
-    <tr>
-      <td class="lead">
-        <strong>{name}</strong>
-        {manifest !== name && <div class="hint">{manifest}</div>}
-      </td>
-      <td class="end">
-        <Health provider={provider} />
-      </td>
-      <td class="number" data-label="Answered">
-        {formatCount(answered)}
-      </td>
-      <td class="number" data-label="Refused">
-        {formatCount(refused)}
-      </td>
-      <td class="number" data-label="Failed">
-        {formatCount(failed)}
-      </td>
-      <td class="soft" data-label="Last success">
-        {last_success === null ? 'never' : <Ago at_ms={Date.parse(last_success)} now_ms={now_ms} />}
-      </td>
-      <td class="soft" data-label="Last failure">
-        {last_failure === null ? (
+function columnsAt(now_ms: number): Column<ProviderShape>[] {
+  const counts = (['answered', 'refused', 'failed'] as const).map((name) => ({
+    head: capitalize(name),
+    class: 'number',
+    label: capitalize(name),
+    cell: (provider: ProviderShape) => formatCount(provider[name]),
+  }));
+  return [
+    {
+      head: 'Provider',
+      class: 'lead',
+      cell: ({ name, manifest }) => (
+        <>
+          <strong>{name}</strong>
+          {manifest !== name && <div class="hint">{manifest}</div>}
+        </>
+      ),
+    },
+    { head: 'Health', class: 'end', cell: (provider) => <Health provider={provider} /> },
+    ...counts,
+    {
+      head: 'Last success',
+      class: 'soft',
+      label: 'Last success',
+      cell: ({ last_success }) =>
+        last_success === null ? 'never' : <Ago at_ms={Date.parse(last_success)} now_ms={now_ms} />,
+    },
+    {
+      head: 'Last failure',
+      class: 'soft',
+      label: 'Last failure',
+      cell: ({ last_failure }) =>
+        last_failure === null ? (
           'never'
         ) : (
           <>
             <Ago at_ms={Date.parse(last_failure.at)} now_ms={now_ms} />
             <div class="hint fault">{last_failure.message}</div>
           </>
-        )}
-      </td>
-    </tr>
-  );
+        ),
+    },
+  ];
 }
 
 function Health({ provider }: { provider: ProviderShape }): JSX.Element {

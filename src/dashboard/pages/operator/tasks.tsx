@@ -1,13 +1,17 @@
 import type { JSX } from 'preact';
 import type { Task, TaskStatus } from '../../../store/tasks/task-types.js';
-import type { DashboardContext, DashboardServices, Route } from '../../types.js';
-import { isMoment, pageOf, readCursor } from '../../../actions/cursor.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
+import { listTasks } from '../../../actions/task-list.js';
+import { operatorCaller } from '../../action-context.js';
+import { accountNames } from '../account-names.js';
+import { addressOf, ListPage, readListRows } from '../list-page.js';
 import { sendPage } from '../page.js';
 import { requestPath } from '../requests/scope.js';
-import { Ago, Badge, Card, Empty, Money, type StatusColour } from '../parts.js';
+import { Ago, Badge, Empty, Money, type StatusColour } from '../parts.js';
+import type { Column } from '../table.js';
+import { accountPath } from './account-actions.js';
 
 const PATH = '/operator/tasks';
-const PAGE = 50;
 /** The filters that operators need. */
 const STATUSES: readonly TaskStatus[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED'];
 
@@ -31,7 +35,7 @@ export function tasksRoute(services: DashboardServices): Route {
         title: 'Tasks',
         about: 'The video tasks of all accounts.',
         actions: <Filter chosen={status} />,
-        body: await tasksBody(ctx, status, services),
+        body: await tasksBody(ctx, visitor, status, services),
       });
     },
   };
@@ -39,55 +43,41 @@ export function tasksRoute(services: DashboardServices): Route {
 
 async function tasksBody(
   ctx: DashboardContext,
+  visitor: Visitor | undefined,
   status: TaskStatus | undefined,
-  { store, now }: DashboardServices,
+  services: DashboardServices,
 ): Promise<JSX.Element> {
-  const { cursor } = ctx.query;
-  const after = typeof cursor === 'string' ? readCursor(cursor, isMoment) : undefined;
-  const tasks = await store.tasks.list({
-    limit: PAGE + 1,
-    ...(status && { status }),
-    ...(after && { before: { created_ms: after[0], id: after[1] } }),
-  });
-  const { rows, next_cursor } = pageOf(tasks, PAGE, ({ created_ms, id }) => [created_ms, id]);
-  const ids = [...new Set(rows.map(({ account_id }) => account_id))];
-  const [accounts, records] = await Promise.all([
-    Promise.all(ids.map((id) => store.account(id))),
-    Promise.all(rows.map(({ id }) => store.requests.one(id))),
-  ]);
-  const recorded = new Set(records.map((record) => record?.id));
-  const names = new Map(accounts.map((account) => [account?.id ?? '', account?.name ?? '']));
-  return (
-    <>
-      <Card flush>
-        {rows.length > 0 ? (
-          <TaskTable tasks={rows} names={names} recorded={recorded} now_ms={now()} />
-        ) : (
-          <NoTask isFiltered={status !== undefined} />
-        )}
-      </Card>
-      {next_cursor !== null && (
-        <div class="row">
-          <a class="button" href={pathOf({ status, cursor: next_cursor })}>
-            Older tasks
-          </a>
-        </div>
-      )}
-    </>
+  const list = await readListRows(
+    listTasks,
+    { ...(status && { status }) },
+    operatorCaller(ctx, visitor),
+    ctx,
+    services,
   );
-}
-
-function pathOf(query: { status?: TaskStatus | undefined; cursor?: string }): string {
-  const words = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value) words.set(name, value);
-  return words.size === 0 ? PATH : `${PATH}?${words.toString()}`;
+  const [names, records] = await Promise.all([
+    accountNames(list.rows, services),
+    Promise.all(list.rows.map(({ id }) => services.store.requests.one(id))),
+  ]);
+  // The record of a request may be swept before its task.
+  const recorded = new Set(records.map((record) => record?.id));
+  return (
+    <ListPage
+      {...list}
+      label="Tasks"
+      columns={columnsOf(names, recorded, services.now())}
+      empty={<NoTask isFiltered={status !== undefined} />}
+      pathTo={(cursor) => addressOf(PATH, { status, cursor })}
+      first="Newest tasks"
+      next="Older tasks"
+    />
+  );
 }
 
 function Filter({ chosen }: { chosen: TaskStatus | undefined }): JSX.Element {
   return (
     <nav class="segments" aria-label="Status">
       {[undefined, ...STATUSES].map((status) => (
-        <a href={pathOf({ status })} aria-current={status === chosen ? 'true' : undefined}>
+        <a href={addressOf(PATH, { status })} aria-current={status === chosen ? 'true' : undefined}>
           {status === undefined ? 'All' : STATES[status].name}
         </a>
       ))}
@@ -106,88 +96,70 @@ function NoTask({ isFiltered }: { isFiltered: boolean }): JSX.Element {
   );
 }
 
-function TaskTable(props: {
-  tasks: readonly Task[];
-  names: ReadonlyMap<string, string>;
-  /** The tasks whose request still has a record: a record may be swept before its task. */
-  recorded: ReadonlySet<string | undefined>;
-  now_ms: number;
-}): JSX.Element {
-  const { tasks, names, recorded, now_ms } = props;
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Tasks">
-      <table class="fold">
-        <thead>
-          <tr>
-            <th>Task</th>
-            <th>Status</th>
-            <th>Account</th>
-            <th>Provider</th>
-            <th>Submitted</th>
-            <th class="number">Held</th>
-            <th class="number">Charged</th>
-          </tr>
-        </thead>
-        <tbody>
-          {tasks.map((task) => (
-            <TaskRow
-              task={task}
-              account={names.get(task.account_id)}
-              isRecorded={recorded.has(task.id)}
-              now_ms={now_ms}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+function columnsOf(
+  names: ReadonlyMap<string, string>,
+  recorded: ReadonlySet<string | undefined>,
+  now_ms: number,
+): Column<Task>[] {
+  return [
+    {
+      head: 'Task',
+      class: 'lead',
+      cell: (task) => <TaskLead task={task} isRecorded={recorded.has(task.id)} />,
+    },
+    {
+      head: 'Status',
+      class: 'end',
+      cell: ({ status }) => <Badge colour={STATES[status].colour}>{STATES[status].name}</Badge>,
+    },
+    {
+      head: 'Account',
+      class: 'soft breaks',
+      label: 'Account',
+      cell: ({ account_id }) => (
+        <a href={accountPath(account_id)}>{names.get(account_id) ?? account_id}</a>
+      ),
+    },
+    {
+      head: 'Provider',
+      class: 'soft breaks',
+      label: 'Provider',
+      cell: ({ provider }) => provider,
+    },
+    {
+      head: 'Submitted',
+      class: 'soft',
+      label: 'Submitted',
+      cell: ({ created_ms }) => <Ago at_ms={created_ms} now_ms={now_ms} />,
+    },
+    {
+      head: 'Held',
+      class: 'number soft',
+      label: 'Held',
+      cell: ({ hold_nano }) => <Money nano={hold_nano} />,
+    },
+    {
+      head: 'Charged',
+      class: 'number',
+      label: ({ status }) => (status === 'FAILED' ? undefined : 'Charged'),
+      cell: (task) => <Charged task={task} />,
+    },
+  ];
 }
 
-function TaskRow(props: {
-  task: Task;
-  account: string | undefined;
-  isRecorded: boolean;
-  now_ms: number;
-}): JSX.Element {
-  const { task, account, isRecorded } = props;
-  const model = <strong>{task.model}</strong>;
-  const { name, colour } = STATES[task.status];
+function TaskLead({ task, isRecorded }: { task: Task; isRecorded: boolean }): JSX.Element {
+  const { id, error } = task;
   const { resolution, duration_seconds, sample_count } = task.call;
+  const model = <strong>{task.model}</strong>;
   return (
-    <tr>
-      <td class="lead">
-        {isRecorded ? (
-          <a href={requestPath({ path: '/operator/requests' }, task.id)}>{model}</a>
-        ) : (
-          model
-        )}
-        <div class="hint">
-          {sample_count > 1 && `${sample_count} × `}
-          {duration_seconds} s, {resolution} · <code>{task.id.slice(0, 13)}…</code>
-        </div>
-        {task.error !== null && <div class="hint fault">{task.error}</div>}
-      </td>
-      <td class="end">
-        <Badge colour={colour}>{name}</Badge>
-      </td>
-      <td class="soft breaks" data-label="Account">
-        <a href={`/operator/accounts/${encodeURIComponent(task.account_id)}`}>
-          {account ?? task.account_id}
-        </a>
-      </td>
-      <td class="soft breaks" data-label="Provider">
-        {task.provider}
-      </td>
-      <td class="soft" data-label="Submitted">
-        <Ago at_ms={task.created_ms} now_ms={props.now_ms} />
-      </td>
-      <td class="number soft" data-label="Held">
-        <Money nano={task.hold_nano} />
-      </td>
-      <td class="number" data-label={task.status === 'FAILED' ? undefined : 'Charged'}>
-        <Charged task={task} />
-      </td>
-    </tr>
+    <>
+      {isRecorded ? <a href={requestPath({ path: '/operator/requests' }, id)}>{model}</a> : model}
+      <div class="hint">
+        {sample_count > 1 && `${sample_count} × `}
+        {duration_seconds} s, {resolution} · <code>{id.slice(0, 13)}…</code>
+      </div>
+      {error !== null && <div class="hint fault">{error}</div>}
+    </>
   );
 }
 

@@ -9,7 +9,8 @@ import { isActive } from '../../../actions/key-list.js';
 import { Icon } from '../icons.js';
 import { askToRevoke } from '../key-revoke.js';
 import { sendPage } from '../page.js';
-import { Ago, Badge, Card, Empty, Ending, Notice } from '../parts.js';
+import { Ago, Badge, Card, Empty, Ending, LastUsed, Notice, RevokeLink } from '../parts.js';
+import { Table, type Column } from '../table.js';
 import { pluralize } from '../formatting.js';
 
 export const TOKENS = '/operator/tokens';
@@ -112,68 +113,55 @@ function body(all: readonly ManagementToken[], done: unknown, now_ms: number): J
 }
 
 function TokenTable(props: { tokens: readonly ManagementToken[]; now_ms: number }): JSX.Element {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={TOKENS_TITLE}>
-      <table class="fold">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Scopes</th>
-            <th>Created</th>
-            <th>Last used</th>
-            <th>Expires</th>
-            <th>
-              <span class="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.tokens.map((token) => (
-            <TokenRow token={token} now_ms={props.now_ms} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  return <Table label={TOKENS_TITLE} columns={columnsAt(props.now_ms)} rows={props.tokens} />;
 }
 
-function TokenRow({ token, now_ms }: { token: ManagementToken; now_ms: number }): JSX.Element {
-  const { id, name, prefix, scopes, created_ms, last_used_ms, revoked_ms } = token;
-  return (
-    <tr>
-      <td class="lead">
-        <strong>{name}</strong>
-        <div class="hint">
-          <code>{prefix}…</code>
-        </div>
-      </td>
-      <td class="whole">
+function columnsAt(now_ms: number): Column<ManagementToken>[] {
+  return [
+    {
+      head: 'Name',
+      class: 'lead',
+      cell: ({ name, prefix }) => (
+        <>
+          <strong>{name}</strong>
+          <div class="hint">
+            <code>{prefix}…</code>
+          </div>
+        </>
+      ),
+    },
+    {
+      head: 'Scopes',
+      class: 'whole',
+      cell: ({ scopes }) => (
         <span class="row tags">
           {scopes.map((scope) => (
             <Badge>{scope}</Badge>
           ))}
         </span>
-      </td>
-      <td class="soft" data-label="Created">
-        <Ago at_ms={created_ms} now_ms={now_ms} />
-      </td>
-      <td class="soft" data-label="Last used">
-        {last_used_ms === null ? 'never' : <Ago at_ms={last_used_ms} now_ms={now_ms} />}
-      </td>
-      <td class="soft" data-label={revoked_ms === null ? 'Expires' : undefined}>
-        <Ending of={token} now_ms={now_ms} />
-      </td>
-      <td class="number end">
-        {isActive(token, now_ms) && (
-          <a
-            class="button plain danger"
-            href={`${TOKENS}/${encodeURIComponent(id)}/revoke`}
-            aria-label={`Revoke ${name}`}
-          >
-            Revoke
-          </a>
-        )}
-      </td>
-    </tr>
-  );
+      ),
+    },
+    {
+      head: 'Created',
+      class: 'soft',
+      label: 'Created',
+      cell: ({ created_ms }) => <Ago at_ms={created_ms} now_ms={now_ms} />,
+    },
+    {
+      head: 'Last used',
+      class: 'soft',
+      label: 'Last used',
+      cell: ({ last_used_ms }) => <LastUsed at_ms={last_used_ms} now_ms={now_ms} />,
+    },
+    {
+      head: 'Expires',
+      class: 'soft',
+      label: ({ revoked_ms }) => (revoked_ms === null ? 'Expires' : undefined),
+      cell: (token) => <Ending of={token} now_ms={now_ms} />,
+    },
+    {
+      class: 'number end',
+      cell: (token) => isActive(token, now_ms) && <RevokeLink of={token} path={TOKENS} />,
+    },
+  ];
 }

@@ -1,18 +1,19 @@
 import type { JSX } from 'preact';
-import { isName, pageOf, readCursor } from '../../../actions/cursor.js';
+import { listRequests } from '../../../actions/request-list.js';
+import { actionCaller, operatorCaller } from '../../action-context.js';
+import { accountNames } from '../account-names.js';
+import { ListPage, readListRows } from '../list-page.js';
 import { readableOf, readRequestQuery, requestsPath } from '../../views/request-query.js';
 import type { RequestQuery, WrongFilter } from '../../views/request-query.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
-import type { Key } from '../../../store/keys/keys.js';
 import type { RequestRecord } from '../../../core/request-record.js';
 import { seeOther } from '../../redirect.js';
 import { sendPage } from '../page.js';
-import { Card, Empty, Notice } from '../parts.js';
+import { Empty, Notice } from '../parts.js';
 import { Filters, Search, Spans } from './filters.js';
 import { isVisible, requestPath, SCOPES, within, type Scope } from './scope.js';
-import { RequestTable, type RequestNames } from './table.js';
+import { requestColumns } from './table.js';
 
-const PAGE = 50;
 /** A UUID within the typed text, such as the ID of an answer. */
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/u;
 const TYPED_CHARACTERS = 200;
@@ -78,20 +79,21 @@ function statusOf(typed: string, wrong: WrongFilter): number {
 async function listBody(ctx: DashboardContext, input: ListInput): Promise<Listed> {
   const { typed, scope, visitor, services } = input;
   const { store, now } = services;
-  const read = readableOf(await namedQuery(readRequestQuery(ctx.query), scope, services));
-  const { query, wrong } = read;
-  const filter = within(scope, visitor, read.filter);
+  const { query, wrong } = readableOf(
+    await namedQuery(readRequestQuery(ctx.query), scope, services),
+  );
   const isWrong = Object.keys(wrong).length > 0;
-  const { cursor } = ctx.query;
-  const before = typeof cursor === 'string' ? readCursor(cursor, isName) : undefined;
-  const place = { limit: PAGE + 1, ...(before !== undefined && { before }) };
-  const [records, keys] = await Promise.all([
-    isWrong ? [] : store.requests.page({ ...filter, ...place }),
-    filter.account_id === undefined ? [] : store.keys(filter.account_id),
-  ]);
-  const { rows, next_cursor: next } = pageOf(records, PAGE, ({ id }) => id);
-  const names = await namesOf(rows, keys, scope, services);
   const state = isWrong ? 'unread' : Object.keys(query).length > 0 ? 'filtered' : 'all';
+  const caller = scope.is_operator ? operatorCaller(ctx, visitor) : actionCaller(ctx, visitor);
+  const wanted = within(scope, visitor, query);
+  const [list, keys] = await Promise.all([
+    isWrong ? NO_ROWS : readListRows(listRequests, wanted, caller, ctx, services),
+    wanted.account === undefined ? [] : store.keys(wanted.account),
+  ]);
+  const names = {
+    keys: new Map(keys.map(({ id, name }) => [id, name])),
+    accounts: await accountNames(scope.is_operator ? list.rows : [], services),
+  };
   const body = (
     <>
       {typed !== '' && <Notice colour="warn">There is no request {typed} here.</Notice>}
@@ -99,18 +101,22 @@ async function listBody(ctx: DashboardContext, input: ListInput): Promise<Listed
         <Spans query={query} scope={scope} now_ms={now()} />
         <Filters {...{ query, wrong, scope, keys, names, services }} />
       </div>
-      <Card flush>
-        {rows.length > 0 ? (
-          <RequestTable records={rows} names={names} scope={scope} now_ms={now()} />
-        ) : (
-          <NoRequest state={state} path={scope.path} />
-        )}
-      </Card>
-      <Paging path={scope.path} query={query} is_later={before !== undefined} next={next} />
+      <ListPage
+        {...list}
+        label={scope.title}
+        class="requests"
+        columns={requestColumns(scope, names, now())}
+        empty={<NoRequest state={state} path={scope.path} />}
+        pathTo={(cursor) => requestsPath(scope.path, query, { cursor })}
+        first="Newest requests"
+        next="Older requests"
+      />
     </>
   );
   return { body, wrong };
 }
+
+const NO_ROWS = { rows: [], next_cursor: null, is_later: false };
 
 /** The filter that the scope allows, with the ID of an account that was named by its name. */
 async function namedQuery(
@@ -127,44 +133,6 @@ async function namedQuery(
   if (query.account === undefined) return query;
   const account = await store.account(query.account);
   return account ? { ...query, account: account.id } : query;
-}
-
-async function namesOf(
-  records: readonly RequestRecord[],
-  keys: readonly Key[],
-  scope: Scope,
-  { store }: DashboardServices,
-): Promise<RequestNames> {
-  const ids = scope.is_operator ? [...new Set(records.map(({ account_id }) => account_id))] : [];
-  const accounts = await Promise.all(ids.map((id) => store.account(id)));
-  return {
-    keys: new Map(keys.map(({ id, name }) => [id, name])),
-    accounts: new Map(accounts.flatMap((one) => (one ? [[one.id, one.name] as const] : []))),
-  };
-}
-
-function Paging(props: {
-  path: string;
-  query: RequestQuery;
-  is_later: boolean;
-  next: string | null;
-}): JSX.Element | null {
-  const { path, query, is_later, next } = props;
-  if (!is_later && next === null) return null;
-  return (
-    <div class="row">
-      {is_later && (
-        <a class="button" href={requestsPath(path, query)}>
-          Newest requests
-        </a>
-      )}
-      {next !== null && (
-        <a class="button" href={requestsPath(path, query, { cursor: next })}>
-          Older requests
-        </a>
-      )}
-    </div>
-  );
 }
 
 type ListState = 'all' | 'filtered' | 'unread';

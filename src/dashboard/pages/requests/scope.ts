@@ -1,6 +1,6 @@
-import type { RequestFilter } from '../../../store/requests/request-types.js';
 import type { RequestRecord } from '../../../core/request-record.js';
 import type { Visitor } from '../../types.js';
+import type { RequestQuery } from '../../views/request-query.js';
 import { requireSession } from '../guard.js';
 
 /** Whose requests a page shows: the visitor's own account's, or everybody's. */
@@ -18,10 +18,14 @@ export const SCOPES: readonly Scope[] = [
   { path: '/operator/requests', title: 'All requests', access: 'operator', is_operator: true },
 ];
 
-/** The filter within the scope: a visitor sees the own account only. */
-export function within(scope: Scope, visitor: Visitor | undefined, filter: RequestFilter) {
-  if (scope.is_operator) return filter;
-  return { ...filter, account_id: requireSession(visitor).session.account_id };
+/** The query within the scope: a visitor sees the own account only. */
+export function within(
+  scope: Scope,
+  visitor: Visitor | undefined,
+  query: RequestQuery,
+): RequestQuery {
+  if (scope.is_operator) return query;
+  return { ...query, account: requireSession(visitor).session.account_id };
 }
 
 /** Whether the visitor may see the request in this scope. */

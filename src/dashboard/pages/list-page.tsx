@@ -1,0 +1,76 @@
+import type { ComponentChildren, JSX } from 'preact';
+import type { ActionCaller, ListAction } from '../../actions/action.js';
+import { pageOf, readCursor } from '../../actions/cursor.js';
+import { actionServices } from '../action-context.js';
+import type { DashboardContext, DashboardServices } from '../types.js';
+import { Card } from './parts.js';
+import { Table, type Column } from './table.js';
+
+const ROWS = 50;
+
+/** The rows of a list that a page shows. */
+export interface ListRows<Row> {
+  rows: readonly Row[];
+  next_cursor: string | null;
+  /** Whether it is not the first page. */
+  is_later: boolean;
+}
+
+/** Reads the page of a list that the address names by its cursor. */
+export async function readListRows<Input extends object, Row>(
+  { rows, place }: ListAction<Input, Row>,
+  input: Input,
+  caller: ActionCaller,
+  { query: { cursor } }: DashboardContext,
+  services: DashboardServices,
+): Promise<ListRows<Row>> {
+  const is_later = typeof cursor === 'string' && cursor !== '';
+  if (!place) throw new Error('The list has no pages.');
+  const after = is_later ? { after: readCursor(cursor, place.is) } : {};
+  const found = await rows(actionServices(services), input, { limit: ROWS + 1, ...after }, caller);
+  return { ...pageOf(found, ROWS, place.of), is_later };
+}
+
+/** A page of a list in a table, with links to the first and the next page. */
+export function ListPage<Row>(
+  props: ListRows<Row> & {
+    /** The name of the table for screen readers. */
+    label: string;
+    columns: readonly Column<Row>[];
+    class?: string;
+    /** The text in place of a table without rows. */
+    empty: ComponentChildren;
+    /** The address of the page after a cursor; of the first page without one. */
+    pathTo: (cursor?: string) => string;
+    /** The names of the links. */
+    first: string;
+    next: string;
+  },
+): JSX.Element {
+  const { rows, next_cursor, is_later, pathTo, first, next, empty } = props;
+  return (
+    <>
+      <Card flush>{rows.length > 0 ? <Table {...props} /> : empty}</Card>
+      {(is_later || next_cursor !== null) && (
+        <div class="row">
+          {is_later && (
+            <a class="button" href={pathTo()}>
+              {first}
+            </a>
+          )}
+          {next_cursor !== null && (
+            <a class="button" href={pathTo(next_cursor)}>
+              {next}
+            </a>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** An address with those of the words that are not empty. */
+export function addressOf(path: string, words: Record<string, string | undefined>): string {
+  const given = Object.entries(words).flatMap(([name, value]) => (value ? [[name, value]] : []));
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
