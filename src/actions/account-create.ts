@@ -1,18 +1,24 @@
 import { formatDollars, parseDollars, withDollarSign } from '../lib/money.js';
 import type { AccountCreation } from '../schema-types/account-creation.js';
-import { asInvalid, oneAction, readName } from './action.js';
+import { asInvalid, NAME_CHARACTERS, oneAction, readName } from './action.js';
 import { accountShape } from './shapes.js';
 
 export const createAccount = oneAction({
   name: 'account create',
   schema: 'account-creation',
   fields: {
-    name: { typed: '<name>', about: 'a name that no other account has', type: 'text' },
+    name: {
+      typed: '<name>',
+      about: 'a name that no other account has',
+      type: 'text',
+      form: { label: 'Name', placeholder: 'ada@example.org', max: NAME_CHARACTERS },
+    },
     credit: {
       typed: '--credit <dollars>',
       about: 'its opening credit',
       type: 'dollars',
       default: '0',
+      form: { label: 'Credit, in dollars', placeholder: '10.00' },
     },
   },
   async run({ store }, input: AccountCreation, { actor }) {

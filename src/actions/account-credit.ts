@@ -15,11 +15,17 @@ export const creditAccount = oneAction({
   schema: 'account-credit',
   fields: {
     account_id: ACCOUNT_FIELD,
-    amount: { typed: '<amount>', about: 'dollars, such as 25.00', type: 'dollars' },
+    amount: {
+      typed: '<amount>',
+      about: 'dollars, such as 25.00',
+      type: 'dollars',
+      form: { label: 'Amount, in dollars', placeholder: '10.00' },
+    },
     reference: {
       typed: '--reference <text>',
       about: 'the same reference twice credits once',
       type: 'text',
+      form: { label: 'Reference', max: 200 },
     },
   },
   async run({ store, now }, { account_id, amount, ...input }: Credit, { actor }) {

@@ -41,9 +41,9 @@ export interface ActionCaller {
 }
 
 /**
- * How the command line asks for a field of the input. `type` says how its text becomes a value:
- * `account` is a name or an ID and becomes the ID; `lifetime` is a duration such as `30d` and
- * becomes seconds; `models` and `scopes` are lists.
+ * How the command line and a form ask for a field of the input. `type` says how its text becomes a
+ * value: `account` is a name or an ID and becomes the ID; `lifetime` is a duration such as `30d`
+ * and becomes seconds; `models` and `scopes` are lists.
  */
 export interface Field {
   /** An argument, `<amount>`; or an option, `--limit <dollars>`, a flag without a value. */
@@ -53,6 +53,16 @@ export interface Field {
   /** The option must be given; arguments always must. */
   is_required?: true;
   default?: string;
+  /** How forms ask for it; without this they do not. */
+  form?: FieldForm;
+}
+
+export interface FieldForm {
+  label: string;
+  hint?: string;
+  placeholder?: string;
+  /** The maximum length. */
+  max?: number;
 }
 
 /** The account of an action, as the command line asks for it. */

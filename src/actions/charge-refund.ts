@@ -25,11 +25,17 @@ export const refundCharge = oneAction({
       typed: '--amount <dollars>',
       about: 'a part, such as 0.10; all that is left otherwise',
       type: 'dollars',
+      form: { label: 'Amount, in dollars' },
     },
     reference: {
       typed: '--reference <text>',
       about: 'the same reference twice refunds once',
       type: 'text',
+      form: {
+        label: 'Reference',
+        hint: 'The same reference refunds once, however often it is sent.',
+        max: 200,
+      },
     },
   },
   async run({ store, now }, { account_id, request_id, amount, reference }: Refund, { actor }) {

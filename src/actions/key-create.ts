@@ -3,7 +3,14 @@ import type { Key, KeyTerms } from '../store/keys/keys.js';
 import { AccountSuspended, TooManyKeys } from '../store/store-error.js';
 import { GatewayError } from '../core/errors.js';
 import { formatDollars, parseDollars, withDollarSign } from '../lib/money.js';
-import { ACCOUNT_FIELD, asInvalid, invalid, oneAction, readName } from './action.js';
+import {
+  ACCOUNT_FIELD,
+  asInvalid,
+  invalid,
+  NAME_CHARACTERS,
+  oneAction,
+  readName,
+} from './action.js';
 import { startOf } from './days.js';
 import { isoTime, keyShape } from './shapes.js';
 
@@ -23,18 +30,37 @@ export const createKey = oneAction({
       about: 'what the key is for',
       type: 'text',
       is_required: true,
+      form: {
+        label: 'Name',
+        hint: 'What it is for, such as the program that will use it.',
+        max: NAME_CHARACTERS,
+      },
     },
     expires_in_s: {
       typed: '--expires <time>',
       about: 'refuse it after such a time, as in 12h or 30d',
       type: 'lifetime',
+      form: { label: 'Expires' },
     },
     models: {
       typed: '--model <model>',
       about: 'let it use this model alone; may be repeated',
       type: 'models',
+      form: {
+        label: 'Models',
+        hint: 'Choose none to allow all models, also models that are added later.',
+      },
     },
-    limit: { typed: '--limit <dollars>', about: 'let it spend so much in all', type: 'dollars' },
+    limit: {
+      typed: '--limit <dollars>',
+      about: 'let it spend so much in all',
+      type: 'dollars',
+      form: {
+        label: 'Spending limit, in dollars',
+        hint: 'The total that the key may spend. Leave it empty for no limit but your balance.',
+        placeholder: '10.00',
+      },
+    },
   },
   async run({ store, now, gateway }, input: NewKey, { actor }) {
     const name = readName(input.name);

@@ -1,6 +1,6 @@
 import { isScope, SCOPE_NAMES, SCOPES, type Scope } from '../core/scopes.js';
 import type { TokenCreation } from '../schema-types/token-creation.js';
-import { asInvalid, invalid, oneAction, readName } from './action.js';
+import { asInvalid, invalid, NAME_CHARACTERS, oneAction, readName } from './action.js';
 import { isoTime } from './shapes.js';
 
 interface NewToken extends TokenCreation {
@@ -12,17 +12,28 @@ export const createToken = oneAction({
   name: 'token create',
   schema: 'token-creation',
   fields: {
-    name: { typed: '<name>', about: 'which program it is for', type: 'text' },
+    name: {
+      typed: '<name>',
+      about: 'which program it is for',
+      type: 'text',
+      form: {
+        label: 'Name',
+        hint: 'The program that will use it; the audit log names its changes by it.',
+        max: NAME_CHARACTERS,
+      },
+    },
     scopes: {
       typed: '--scope <scopes>',
       about: 'what it may do, by commas',
       type: 'scopes',
+      form: { label: 'Scopes', hint: 'What the program may do. No scope implies another.' },
       is_required: true,
     },
     expires_in_s: {
       typed: '--expires <time>',
       about: 'refuse it after such a time, as in 12h or 90d',
       type: 'lifetime',
+      form: { label: 'Expires' },
     },
   },
   async run({ store, now }, { name: typed, scopes: words, expires_in_s, id }: NewToken, { actor }) {

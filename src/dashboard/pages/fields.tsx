@@ -33,7 +33,8 @@ export function Field(props: {
   );
 }
 
-function Fault(props: { name: string; fault: string | undefined }): JSX.Element | null {
+/** The fault of a field, which it names as its description. */
+export function Fault(props: { name: string; fault: string | undefined }): JSX.Element | null {
   if (props.fault === undefined) return null;
   return (
     <span class="wrong" id={`${props.name}-fault`}>

@@ -1,8 +1,6 @@
 import { readFormBody } from '../../http/request-body.js';
-import { checking } from '../../http/body-schema.js';
-import { validatorOfShipped } from '../../lib/schemas.js';
 import { GatewayError } from '../../core/errors.js';
-import type { DashboardContext } from '../types.js';
+import type { DashboardContext, Route, Visitor } from '../types.js';
 
 const FORM_BYTES = 64 * 1024;
 
@@ -19,23 +17,11 @@ export interface FormState {
   fault?: Fault;
 }
 
-export const EMPTY_FORM: FormState = { values: new URLSearchParams() };
+const EMPTY_FORM: FormState = { values: new URLSearchParams() };
 
 /** Throws `GatewayError` (400, 413) if the body is not a form. */
 export function readForm(ctx: DashboardContext): Promise<URLSearchParams> {
   return readFormBody(ctx.req, FORM_BYTES);
-}
-
-/**
- * Checks the fields of a form against the schema of the API's JSON body. Empty fields count as
- * absent. Throws `GatewayError` (400, naming the field).
- */
-export function fieldsReader<T>(schema: string): (fields: Record<string, unknown>) => T {
-  return (fields) => {
-    const filled = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
-    checking(validatorOfShipped(schema, 'input'))(filled);
-    return filled as T;
-  };
 }
 
 /** The value of a field, trimmed. */
@@ -48,23 +34,50 @@ export function amountOf(form: URLSearchParams, name: string): string {
   return textOf(form, name).replace(/^(-?)\$/u, '$1');
 }
 
-/**
- * Runs the action of a form. After a refusal it shows the form again with the fault and the sent
- * values.
- */
-export async function answerForm(
-  ctx: DashboardContext,
-  handlers: {
-    act(form: URLSearchParams): Promise<void>;
-    showAgain(state: FormState): Promise<void> | void;
-  },
-): Promise<void> {
-  const values = await readForm(ctx);
-  try {
-    await handlers.act(values);
-  } catch (error) {
-    await handlers.showAgain({ values, fault: faultOf(error) });
-  }
+/** A form and its page. */
+interface FormPage {
+  access: 'session' | 'operator';
+  /** The path of the page with the form. */
+  page: string;
+  /** The path to which it is sent, where that is another one. */
+  action?: string;
+  /** Shows the page; after a refusal with the fault and the sent values. */
+  show: (
+    ctx: DashboardContext,
+    visitor: Visitor | undefined,
+    state: FormState,
+  ) => Promise<void> | void;
+  /** Acts on the form, and answers. A `GatewayError` (400) shows the form again. */
+  act: (
+    ctx: DashboardContext,
+    visitor: Visitor | undefined,
+    form: URLSearchParams,
+  ) => Promise<void>;
+}
+
+/** The routes of a form: one shows it, the other one takes the submission. */
+export function formRoutes({ access, page, action = page, show, act }: FormPage): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: page,
+      access,
+      answer: (ctx, visitor) => show(ctx, visitor, EMPTY_FORM),
+    },
+    {
+      method: 'POST',
+      path: action,
+      access,
+      async answer(ctx, visitor) {
+        const values = await readForm(ctx);
+        try {
+          await act(ctx, visitor, values);
+        } catch (error) {
+          await show(ctx, visitor, { values, fault: faultOf(error) });
+        }
+      },
+    },
+  ];
 }
 
 /** The fault of a refused form; rethrows any other error. */

@@ -2,6 +2,8 @@ import type { JSX } from 'preact';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { isActive, shownKeys } from '../../actions/key-list.js';
 import { usageRange } from '../../actions/usage-groups.js';
+import { revokeKey } from '../../actions/key-revoke.js';
+import { revokeRoutes } from './revoke-page.js';
 import { CreditHint } from './credit-hint.js';
 import { requireSession } from './guard.js';
 import { Icon } from './icons.js';
@@ -9,6 +11,26 @@ import { sendPage } from './page.js';
 import { KeyTable } from './key-table.js';
 import { Card, Empty, Notice } from './parts.js';
 import { pluralize } from './formatting.js';
+
+/** The page that revokes one of the own keys. A key of another account is as a missing one. */
+export function revokeKeyRoutes(services: DashboardServices): Route[] {
+  return revokeRoutes(services, {
+    noun: 'key',
+    access: 'session',
+    path: '/settings/keys/:revokedID/revoke',
+    at: '/settings/keys',
+    action: revokeKey,
+    async find(_ctx, visitor) {
+      const { account_id } = requireSession(visitor).session;
+      return {
+        all: await services.store.keys(account_id),
+        above: { path: '/settings/keys', name: 'API Keys' },
+        inputOf: (key_id) => ({ key_id, account_id }),
+      };
+    },
+    unknown: 'You have no such key, or it has ended already.',
+  });
+}
 
 /** The page with the keys of an account, their terms and usage. Never a secret. */
 export function keysRoute(services: DashboardServices): Route {

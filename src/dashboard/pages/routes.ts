@@ -3,8 +3,7 @@ import { agentsRoute } from './agents.js';
 import { assetRoute } from './assets.js';
 import { docsRoutes } from './docs.js';
 import { createKeyRoutes } from './key-create.js';
-import { revokeRoutes } from './key-revoke.js';
-import { keysRoute } from './keys.js';
+import { keysRoute, revokeKeyRoutes } from './keys.js';
 import { ledgerRoute } from './ledger.js';
 import { modelRoute } from './model.js';
 import { modelsRoute } from './models.js';
@@ -44,7 +43,7 @@ export function pageRoutes(services: DashboardServices): Route[] {
     ...settingsRoutes(services),
     keysRoute(services),
     ...createKeyRoutes(services),
-    ...revokeRoutes(services),
+    ...revokeKeyRoutes(services),
     liveRoute(services),
     ...accountsRoutes(services),
     ...accountRoutes(services),

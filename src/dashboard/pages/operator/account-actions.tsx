@@ -1,6 +1,4 @@
 import type { JSX } from 'preact';
-import { GatewayError } from '../../../core/errors.js';
-import { isActive } from '../../../actions/key-list.js';
 import { accountOfId } from '../../../actions/action.js';
 import { resumeAccount, suspendAccount } from '../../../actions/account-suspension.js';
 import { revokeKey } from '../../../actions/key-revoke.js';
@@ -11,11 +9,10 @@ import type { Account } from '../../../store/accounts/accounts.js';
 import { seeOther } from '../../redirect.js';
 import { readForm } from '../form.js';
 import { runAction } from '../../action-context.js';
-import { askToRevoke } from '../key-revoke.js';
+import { revokeRoutes } from '../revoke-page.js';
 import { sendPage } from '../page.js';
 import { Ago, Card, Code, Notice } from '../parts.js';
 import { formatAmount } from '../formatting.js';
-import type { Key } from '../../../store/keys/keys.js';
 
 const PATH = '/operator/accounts/:id';
 const AT = '/operator/accounts';
@@ -41,7 +38,7 @@ export function AccountActions({ id }: { id: string }): JSX.Element {
 
 /** The routes that suspend and resume an account, make a sign-in link and revoke its keys. */
 export function accountActionRoutes(services: DashboardServices): Route[] {
-  const { store, now } = services;
+  const { store } = services;
   return [
     suspensionRoute(suspendAccount, 'suspend', 'suspended', services),
     suspensionRoute(resumeAccount, 'resume', 'resumed', services),
@@ -51,46 +48,23 @@ export function accountActionRoutes(services: DashboardServices): Route[] {
       access: 'operator',
       answer: (ctx, visitor) => makeLink(ctx, visitor, services),
     },
-    {
-      method: 'GET',
-      path: `${PATH}/keys/:keyID/revoke`,
+    ...revokeRoutes(services, {
+      noun: 'key',
       access: 'operator',
-      answer: async (ctx, visitor) => {
-        const { account, key } = await keyOf(ctx, store, now());
-        const path = accountPath(account.id);
-        const above = { path: `${path}?tab=keys`, name: account.name };
-        const keyring = { noun: 'key', above, path: `${path}/keys`, at: AT } as const;
-        askToRevoke(ctx, visitor, key, keyring, now());
+      path: `${PATH}/keys/:revokedID/revoke`,
+      at: AT,
+      action: revokeKey,
+      async find({ params }) {
+        const { id: account_id, name } = await accountOfId(store, params['id'] ?? '');
+        return {
+          all: await store.keys(account_id),
+          above: { path: `${accountPath(account_id)}?tab=keys`, name },
+          inputOf: (key_id) => ({ key_id, account_id }),
+        };
       },
-    },
-    {
-      method: 'POST',
-      path: `${PATH}/keys/:keyID/revoke`,
-      access: 'operator',
-      answer: async (ctx, visitor) => {
-        const { account, key } = await keyOf(ctx, store, now());
-        const input = { key_id: key.id, account_id: account.id };
-        await runAction(revokeKey, input, ctx, visitor, services);
-        seeOther(ctx, `${accountPath(account.id)}?tab=keys&done=revoked`);
-      },
-    },
+      unknown: 'The account has no such key, or it has ended already.',
+    }),
   ];
-}
-
-async function keyOf(
-  ctx: DashboardContext,
-  store: DashboardServices['store'],
-  now_ms: number,
-): Promise<{ account: Account; key: Key }> {
-  const account = await accountOfId(store, ctx.params['id'] ?? '');
-  const keys = await store.keys(account.id);
-  const key = keys.find(({ id }) => id === ctx.params['keyID']);
-  if (!key || !isActive(key, now_ms)) throw noKey();
-  return { account, key };
-}
-
-function noKey(): GatewayError {
-  return new GatewayError('not_found', 'The account has no such key, or it has ended already.');
 }
 
 async function makeLink(

@@ -9,13 +9,12 @@ import { shownKeys } from '../../../actions/key-list.js';
 import { usageRange } from '../../../actions/usage-groups.js';
 import { KeyTable } from '../key-table.js';
 import { AccountActions, accountPath, ActionNotice, SuspensionCard } from './account-actions.js';
-import { formRoutes } from './form-routes.js';
 import { refundLink } from './refund.js';
 import { ledgerList } from '../ledger-table.js';
 import { addressOf } from '../list-page.js';
 import { sendPage } from '../page.js';
-import { Field } from '../fields.js';
-import { amountOf, fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
+import { InlineActionForm, readActionForm } from '../action-form.js';
+import { formRoutes, type FormState } from '../form.js';
 import { Badge, Card, CopyButton, Empty, Figures, Money, Notice } from '../parts.js';
 import { seeOther } from '../../redirect.js';
 import { formatAmount } from '../formatting.js';
@@ -23,18 +22,16 @@ import type { Account } from '../../../store/accounts/accounts.js';
 
 const PATH = '/operator/accounts/:id';
 
-const readFields = fieldsReader<AccountCredit>('account-credit');
-
 /** The page of one account for operators: its balance, keys and calls, and a form for credit. */
 export function accountRoutes(services: DashboardServices): Route[] {
   return formRoutes({
+    access: 'operator',
     page: PATH,
     action: `${PATH}/credit`,
     show: (ctx, visitor, state) => show(ctx, visitor, services, state),
     act: async (ctx, visitor, form) => {
       const id = ctx.params['id'] ?? '';
-      const reference = textOf(form, 'reference');
-      const credit = readFields({ amount: amountOf(form, 'amount'), reference });
+      const credit = readActionForm(creditAccount, form) as AccountCredit;
       await runAction(creditAccount, { account_id: id, ...credit }, ctx, visitor, services);
       seeOther(ctx, `${accountPath(id)}?done=credited`);
     },
@@ -179,37 +176,15 @@ function Done(props: { done: unknown; balance_nano: bigint }): JSX.Element | nul
 
 /** The form carries its reference, so that sending it twice credits once. */
 function CreditForm({ id, state }: { id: string; state: FormState }): JSX.Element {
-  const { values } = state;
   return (
     <Card title="Add credit" about="An amount below zero takes some back.">
-      <form class="filters" method="post" action={`${accountPath(id)}/credit`}>
-        <Field
-          label="Amount, in dollars"
-          name="amount"
-          fault={faultMessage(state, 'amount')}
-          input={{
-            type: 'text',
-            inputMode: 'decimal',
-            required: true,
-            value: values.get('amount') ?? '',
-            placeholder: '10.00',
-            autoComplete: 'off',
-          }}
-        />
-        <Field
-          label="Reference"
-          name="reference"
-          fault={faultMessage(state, 'reference')}
-          input={{
-            type: 'text',
-            required: true,
-            maxLength: 200,
-            value: values.get('reference') ?? `dashboard-${randomUUID().slice(0, 8)}`,
-            autoComplete: 'off',
-          }}
-        />
-        <button class="solid">Add credit</button>
-      </form>
+      <InlineActionForm
+        action={creditAccount}
+        path={`${accountPath(id)}/credit`}
+        state={state}
+        values={{ reference: `dashboard-${randomUUID().slice(0, 8)}` }}
+        submit="Add credit"
+      />
       <p class="hint">The same reference is credited once, however often it is sent.</p>
     </Card>
   );

@@ -6,16 +6,9 @@ import { operatorCaller, runAction } from '../../action-context.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { isName } from '../../../actions/cursor.js';
 import { sendPage } from '../page.js';
-import { Field } from '../fields.js';
-import {
-  amountOf,
-  answerForm,
-  EMPTY_FORM,
-  fieldsReader,
-  faultMessage,
-  textOf,
-  type FormState,
-} from '../form.js';
+import { InlineActionForm, readActionForm } from '../action-form.js';
+import { formRoutes, type FormState } from '../form.js';
+import { accountPath } from './account-actions.js';
 import { addressOf, ListPage, readListRows } from '../list-page.js';
 import { Ago, Badge, Card, Empty, Money, Notice } from '../parts.js';
 import type { Column } from '../table.js';
@@ -25,24 +18,19 @@ import { NAME_CHARACTERS } from '../../../actions/action.js';
 
 const PATH = '/operator/accounts';
 
-const readFields = fieldsReader<AccountCreation>('account-creation');
-
 /** The pages with all accounts by name, and with the form for a new one. */
 export function accountsRoutes(services: DashboardServices): Route[] {
-  return [
-    {
-      method: 'GET',
-      path: PATH,
-      access: 'operator',
-      answer: (ctx, visitor) => list(ctx, visitor, services),
+  return formRoutes({
+    access: 'operator',
+    page: PATH,
+    show: (ctx, visitor, state) =>
+      state.fault ? show(ctx, visitor, services, state) : list(ctx, visitor, services, state),
+    async act(ctx, visitor, form) {
+      const creation = readActionForm(createAccount, form) as AccountCreation;
+      const { id } = await runAction(createAccount, creation, ctx, visitor, services);
+      seeOther(ctx, `${accountPath(id)}?done=created`);
     },
-    {
-      method: 'POST',
-      path: PATH,
-      access: 'operator',
-      answer: (ctx, visitor) => create(ctx, visitor, services),
-    },
-  ];
+  });
 }
 
 /** Opens the account that was typed. If there is none, lists the accounts after that name. */
@@ -50,28 +38,13 @@ async function list(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
   services: DashboardServices,
+  state: FormState,
 ): Promise<void> {
   const wanted = ctx.query['find'];
   const typed = typeof wanted === 'string' ? wanted.trim().slice(0, NAME_CHARACTERS) : '';
   const account = isName(typed) && typed !== '' ? await services.store.account(typed) : undefined;
-  if (account) return seeOther(ctx, `${PATH}/${encodeURIComponent(account.id)}`);
-  return show(ctx, visitor, services, EMPTY_FORM, isName(typed) ? typed : '');
-}
-
-async function create(
-  ctx: DashboardContext,
-  visitor: Visitor | undefined,
-  services: DashboardServices,
-): Promise<void> {
-  await answerForm(ctx, {
-    act: async (form) => {
-      const name = textOf(form, 'name');
-      const creation = readFields({ name, credit: amountOf(form, 'credit') });
-      const { id } = await runAction(createAccount, creation, ctx, visitor, services);
-      seeOther(ctx, `${PATH}/${encodeURIComponent(id)}?done=created`);
-    },
-    showAgain: (state) => show(ctx, visitor, services, state),
-  });
+  if (account) return seeOther(ctx, accountPath(account.id));
+  return show(ctx, visitor, services, state, isName(typed) ? typed : '');
 }
 
 async function show(
@@ -103,7 +76,17 @@ async function show(
           There is no account {typed}. {list.rows.length > 0 && 'These are the next ones by name.'}
         </Notice>
       )}
-      <Create state={state} />
+      <Card
+        title="Create account"
+        about="Its page then makes a link by which that person signs in."
+      >
+        <InlineActionForm
+          action={createAccount}
+          path={PATH}
+          state={state}
+          submit="Create account"
+        />
+      </Card>
       <ListPage
         {...list}
         is_later={list.is_later || typed !== ''}
@@ -137,42 +120,6 @@ function Search({ typed }: { typed: string }): JSX.Element {
   );
 }
 
-function Create({ state }: { state: FormState }): JSX.Element {
-  const { values } = state;
-  return (
-    <Card title="Create account" about="Its page then makes a link by which that person signs in.">
-      <form class="filters" method="post" action={PATH}>
-        <Field
-          label="Name"
-          name="name"
-          fault={faultMessage(state, 'name')}
-          input={{
-            type: 'text',
-            required: true,
-            maxLength: NAME_CHARACTERS,
-            value: values.get('name') ?? '',
-            autoComplete: 'off',
-            placeholder: 'ada@example.org',
-          }}
-        />
-        <Field
-          label="Credit, in dollars"
-          name="credit"
-          fault={faultMessage(state, 'credit')}
-          input={{
-            type: 'text',
-            inputMode: 'decimal',
-            value: values.get('credit') ?? '',
-            placeholder: '10.00',
-            autoComplete: 'off',
-          }}
-        />
-        <button class="solid">Create account</button>
-      </form>
-    </Card>
-  );
-}
-
 function columnsAt(now_ms: number): Column<Account>[] {
   return [
     {
@@ -180,7 +127,7 @@ function columnsAt(now_ms: number): Column<Account>[] {
       class: 'lead',
       cell: ({ id, name, suspended_ms }) => (
         <>
-          <a href={`${PATH}/${encodeURIComponent(id)}`}>
+          <a href={accountPath(id)}>
             <strong>{name}</strong>
           </a>{' '}
           {suspended_ms !== null && <Badge colour="bad">suspended</Badge>}

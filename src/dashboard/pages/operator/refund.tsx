@@ -7,16 +7,13 @@ import { refundableCharge, refundCharge } from '../../../actions/charge-refund.j
 import { runAction } from '../../action-context.js';
 import { seeOther } from '../../redirect.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
-import { Field } from '../fields.js';
-import { amountOf, fieldsReader, faultMessage, textOf, type FormState } from '../form.js';
+import { ActionForm, readActionForm } from '../action-form.js';
+import { formRoutes, type FormState } from '../form.js';
 import { sendPage } from '../page.js';
-import { Ago, Card, Money, Notice } from '../parts.js';
+import { Ago, Card, Money } from '../parts.js';
 import { accountPath } from './account-actions.js';
-import { formRoutes } from './form-routes.js';
 
 const PATH = '/operator/accounts/:id/refund/:requestID';
-
-const readFields = fieldsReader<AccountRefund>('account-refund');
 
 function refundPath({ account_id, reference }: LedgerEntry): string {
   return `${accountPath(account_id)}/refund/${encodeURIComponent(reference)}`;
@@ -35,16 +32,19 @@ export function refundLink(entry: LedgerEntry): JSX.Element | null {
 /** The page that refunds a charge, or a part of it. */
 export function refundRoutes(services: DashboardServices): Route[] {
   return formRoutes({
+    access: 'operator',
     page: PATH,
     show: (ctx, visitor, state) => show(ctx, visitor, services, state),
     act: async (ctx, visitor, form) => {
       const { id = '', requestID = '' } = ctx.params;
-      const refund = readFields({
-        request_id: requestID,
-        amount: amountOf(form, 'amount'),
-        reference: textOf(form, 'reference'),
-      });
-      await runAction(refundCharge, { account_id: id, ...refund }, ctx, visitor, services);
+      const refund = readActionForm(refundCharge, form, { request_id: requestID });
+      await runAction(
+        refundCharge,
+        { account_id: id, ...(refund as AccountRefund) },
+        ctx,
+        visitor,
+        services,
+      );
       seeOther(ctx, `${accountPath(id)}?done=refunded`);
     },
   });
@@ -79,7 +79,6 @@ async function show(
               'All of it has been refunded.'
             )}
           </p>
-          {state.fault && !isAtField(state) && <Notice colour="bad">{state.fault.message}</Notice>}
           {left_nano > 0n ? (
             <RefundForm charge={charge} left_nano={left_nano} state={state} />
           ) : (
@@ -96,11 +95,6 @@ async function show(
   sendPage(ctx, visitor, page, state.fault ? 400 : 200);
 }
 
-/** Whether the fault is shown beside its field. */
-function isAtField({ fault }: FormState): boolean {
-  return fault?.param === 'amount' || fault?.param === 'reference';
-}
-
 /** The form carries its reference, so that sending it twice refunds once. */
 function RefundForm(props: {
   charge: LedgerEntry;
@@ -108,41 +102,16 @@ function RefundForm(props: {
   state: FormState;
 }): JSX.Element {
   const { charge, left_nano, state } = props;
-  const left = formatDollars(left_nano);
-  const reference = `refund of ${charge.reference}, ${left} left`;
+  const amount = formatDollars(left_nano);
+  const reference = `refund of ${charge.reference}, ${amount} left`;
   return (
-    <form class="stack" method="post" action={refundPath(charge)}>
-      <Field
-        label="Amount, in dollars"
-        name="amount"
-        fault={faultMessage(state, 'amount')}
-        input={{
-          type: 'text',
-          inputMode: 'decimal',
-          required: true,
-          value: state.values.get('amount') ?? left,
-          autoComplete: 'off',
-        }}
-      />
-      <Field
-        label="Reference"
-        name="reference"
-        hint="The same reference refunds once, however often it is sent."
-        fault={faultMessage(state, 'reference')}
-        input={{
-          type: 'text',
-          required: true,
-          maxLength: 200,
-          value: state.values.get('reference') ?? reference,
-          autoComplete: 'off',
-        }}
-      />
-      <div class="row">
-        <button class="solid">Refund</button>
-        <a class="button" href={accountPath(charge.account_id)}>
-          Cancel
-        </a>
-      </div>
-    </form>
+    <ActionForm
+      action={refundCharge}
+      path={refundPath(charge)}
+      state={state}
+      values={{ amount, reference }}
+      submit="Refund"
+      cancel={accountPath(charge.account_id)}
+    />
   );
 }

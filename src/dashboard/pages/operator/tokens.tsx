@@ -1,13 +1,10 @@
 import type { JSX } from 'preact';
-import { GatewayError } from '../../../core/errors.js';
 import type { ManagementToken } from '../../../store/tokens/management-tokens.js';
 import { revokeToken } from '../../../actions/token-revoke.js';
-import { runAction } from '../../action-context.js';
-import { seeOther } from '../../redirect.js';
-import type { DashboardContext, DashboardServices, Route } from '../../types.js';
+import type { DashboardServices, Route } from '../../types.js';
 import { isActive } from '../../../actions/key-list.js';
 import { Icon } from '../icons.js';
-import { askToRevoke } from '../key-revoke.js';
+import { revokeRoutes } from '../revoke-page.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, Empty, Ending, LastUsed, Notice, RevokeLink } from '../parts.js';
 import { Table, type Column } from '../table.js';
@@ -15,7 +12,6 @@ import { pluralize } from '../formatting.js';
 
 export const TOKENS = '/operator/tokens';
 export const TOKENS_TITLE = 'Management tokens';
-const REVOKE = `${TOKENS}/:tokenID/revoke`;
 
 /** The page with all management tokens, never a secret, and the one that revokes a token. */
 export function tokensRoutes(services: DashboardServices): Route[] {
@@ -34,41 +30,20 @@ export function tokensRoutes(services: DashboardServices): Route[] {
         });
       },
     },
-    {
-      method: 'GET',
-      path: REVOKE,
+    ...revokeRoutes(services, {
+      noun: 'token',
       access: 'operator',
-      answer: async (ctx, visitor) => {
-        const above = { path: TOKENS, name: TOKENS_TITLE };
-        const of = { noun: 'token', above, path: TOKENS, at: TOKENS } as const;
-        askToRevoke(ctx, visitor, await tokenOf(ctx, services), of, now());
-      },
-    },
-    {
-      method: 'POST',
-      path: REVOKE,
-      access: 'operator',
-      answer: async (ctx, visitor) => {
-        const { id } = await tokenOf(ctx, services);
-        await runAction(revokeToken, { token_id: id }, ctx, visitor, services);
-        seeOther(ctx, `${TOKENS}?done=revoked`);
-      },
-    },
+      path: `${TOKENS}/:revokedID/revoke`,
+      at: TOKENS,
+      action: revokeToken,
+      find: async () => ({
+        all: await store.tokens.list(),
+        above: { path: TOKENS, name: TOKENS_TITLE },
+        inputOf: (token_id) => ({ token_id }),
+      }),
+      unknown: 'There is no such token, or it has ended already.',
+    }),
   ];
-}
-
-async function tokenOf(
-  { params }: DashboardContext,
-  { store, now }: DashboardServices,
-): Promise<ManagementToken> {
-  const tokens = await store.tokens.list();
-  const token = tokens.find(({ id }) => id === params['tokenID']);
-  if (!token || !isActive(token, now())) throw noToken();
-  return token;
-}
-
-function noToken(): GatewayError {
-  return new GatewayError('not_found', 'There is no such token, or it has ended already.');
 }
 
 function CreateLink(): JSX.Element {
