@@ -25,7 +25,10 @@ interface SecretForm<Input extends object, Result extends { secret: string }> {
   more?: (visitor: Visitor) => object;
   models?: readonly string[];
   /** The page with the secret. */
-  shown(this: void, result: Result): {
+  shown(
+    this: void,
+    result: Result,
+  ): {
     title: string;
     about: string;
     hint: string;
