@@ -10,6 +10,15 @@ import { requireSession } from './guard.js';
 import { sendPage } from './page.js';
 import { Card, Code, SecretNotice } from './parts.js';
 
+/** The page that shows a secret. */
+interface SecretPage {
+  title: string;
+  about: string;
+  hint: string;
+  /** Further cards, which say how to use it. */
+  use: ComponentChildren;
+}
+
 /** A form that makes a key or a token. */
 interface SecretForm<Input extends object, Result extends { secret: string }> {
   noun: 'key' | 'token';
@@ -24,17 +33,7 @@ interface SecretForm<Input extends object, Result extends { secret: string }> {
   /** Fields of the input that are not in the form. */
   more?: (visitor: Visitor) => object;
   models?: readonly string[];
-  /** The page with the secret. */
-  shown(
-    this: void,
-    result: Result,
-  ): {
-    title: string;
-    about: string;
-    hint: string;
-    /** Further cards, which say how to use it. */
-    use: ComponentChildren;
-  };
+  shown(this: void, result: Result): SecretPage;
 }
 
 /**
