@@ -35,7 +35,9 @@ export const otherWork: Advice = {
       const named = upstreams.flatMap((one) => {
         if (one.listed) return [];
         const name = bareName(one.upstream.model);
-        const work = [...modalities.values()].find(({ model_names }) => model_names?.test(name));
+        const work = [...modalities.values()].find(({ configuration: { model_names } }) =>
+          model_names?.test(name),
+        );
         return work && !has(work.name) ? [{ one, work }] : [];
       });
       const listed = upstreams.flatMap((one) => {
@@ -48,7 +50,8 @@ export const otherWork: Advice = {
       const [odd] = [...listed, ...named.map((found) => ({ ...found, other: undefined }))];
       if (odd) {
         const at = odd.other ?? [...capabilities][0] ?? '';
-        const said = `${quote(odd.one.upstream.model)} ${odd.work.does}, so ${at} fails`;
+        const { does } = odd.work.configuration;
+        const said = `${quote(odd.one.upstream.model)} ${does}, so ${at} fails`;
         yield warn(at, said, `write capabilities: [${odd.work.name}]`);
       }
       const blind = has('vision') ? upstreams.find(readsTextAlone) : undefined;

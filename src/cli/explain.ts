@@ -57,9 +57,9 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
     margins: await margins(model.upstreams),
     defaults: modalities.map((modality) => ({
       modality: modality.name,
-      defaults: modality.defaults?.(model) ?? {},
+      defaults: modality.documentation.defaults?.(model) ?? {},
     })),
-    bills: await Promise.all(modalities.map(({ example }) => example(model))),
+    bills: await Promise.all(modalities.map(({ documentation }) => documentation.example(model))),
     preview: client_body && (await previewBody(client_body, model, configuration)),
   };
   if (json) return printJson(shapeOf(explained));

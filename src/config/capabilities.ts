@@ -50,13 +50,15 @@ const byCapability = memoizeByObject(
     new Map(
       [...modalities.values()]
         .toReversed()
-        .flatMap((one) => [one.name, ...one.refinements].map((capability) => [capability, one])),
+        .flatMap((one) =>
+          [one.name, ...one.configuration.refinements].map((capability) => [capability, one]),
+        ),
     ),
 );
 
 /** Whether a manifest serves a modality, computed once: many models share few manifests. */
 const isServed = memoizeByObject(({ source }: Manifest) =>
-  memoizeByObject(({ manifest }: Modality) =>
+  memoizeByObject(({ configuration: { manifest } }: Modality) =>
     manifest.served_by.some((list) =>
       list.every((operation) => source.has(`/operations${join(operation)}`)),
     ),

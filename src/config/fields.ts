@@ -10,13 +10,13 @@ const HELD_ALIASES = ['max_output_tokens', 'best_of'];
 
 /** All fields that the holds of these modalities depend on. */
 const heldBy = memoizeByObject((modalities: Modalities) => [
-  ...[...modalities.values()].flatMap((modality) => modality.fields.held),
+  ...[...modalities.values()].flatMap((modality) => modality.configuration.fields.held),
   ...HELD_ALIASES,
 ]);
 
 /** All fields of the requests of these modalities. */
 const ownFields = memoizeByObject((modalities: Modalities) =>
-  [...modalities.values()].flatMap((modality) => modality.fields.own),
+  [...modalities.values()].flatMap((modality) => modality.configuration.fields.own),
 );
 
 /** Fields that decide the price, and that a request may leave out. */
@@ -47,7 +47,7 @@ export function checkPassthrough(
   modalities: Modalities,
 ): void {
   if (fields.length === 0) return;
-  const fieldsOf = [...modalities.values()].map((modality) => modality.fields);
+  const fieldsOf = [...modalities.values()].map((modality) => modality.configuration.fields);
   const known = fieldsOf.flatMap(({ own }) => own);
   const costly = new Set(
     [

@@ -158,8 +158,8 @@ export class Manifests {
       data,
       importPart: (...part) => adapters.importPart(...part),
     };
-    const read = [...this.modalities.values()].map(async ({ name, manifest }) => {
-      return [name, await manifest.read(reader)] as const;
+    const read = [...this.modalities.values()].map(async ({ name, configuration }) => {
+      return [name, await configuration.manifest.read(reader)] as const;
     });
     const operations = new Map<string, ProviderOperation>();
     for (const [name, operation] of await Promise.all(read)) {

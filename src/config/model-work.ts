@@ -6,7 +6,7 @@ import type { Modalities, Modality } from '../pipeline/modality.js';
  */
 export function listedWork(has_output: boolean, modalities: Modalities): Modality | undefined {
   return [...modalities.values()].find(
-    ({ units }) =>
+    ({ configuration: { units } }) =>
       Object.hasOwn(units, 'input_per_million') &&
       Object.hasOwn(units, 'output_per_million') === has_output,
   );

@@ -165,7 +165,7 @@ function missingHint(
   const work = listedWork(false, modalities);
   if (unit !== 'output_per_million' || !listed?.units.includes('input_per_million') || !work)
     return undefined;
-  return `write capabilities: [${work.name}], as ${quote(listed.model)} ${work.does}`;
+  return `write capabilities: [${work.name}], as ${quote(listed.model)} ${work.configuration.does}`;
 }
 
 function readLimits({ limits = {} }: Entry, known: Known): Model['limits'] {

@@ -37,7 +37,7 @@ export function readPrice(
 
 /** The units that are not of tokens, each with its own way to read it. */
 const readersOf = memoizeByObject((modalities: Modalities) =>
-  [...modalities.values()].flatMap(({ units }) =>
+  [...modalities.values()].flatMap(({ configuration: { units } }) =>
     Object.entries(units).flatMap(([unit, { read }]) => (read ? [{ unit, read }] : [])),
   ),
 );
@@ -45,8 +45,8 @@ const readersOf = memoizeByObject((modalities: Modalities) =>
 /** The units of all modalities by name, each with its definition in every modality that has it. */
 const unitsOf = memoizeByObject((modalities: Modalities) => {
   const all = new Map<string, { pays: Capability[]; units: PriceUnit[] }>();
-  for (const { units } of modalities.values()) {
-    for (const [name, unit] of Object.entries(units)) {
+  for (const { configuration } of modalities.values()) {
+    for (const [name, unit] of Object.entries(configuration.units)) {
       const known = all.get(name) ?? { pays: [], units: [] };
       known.pays.push(...unit.pays);
       known.units.push(unit);
@@ -104,7 +104,7 @@ function isOfUse(
   modalities: Modalities,
 ): boolean {
   return [...modalities.values()].some(
-    ({ name, refinements }) =>
+    ({ name, configuration: { refinements } }) =>
       name === capability || (capabilities.has(name) && refinements.includes(capability)),
   );
 }

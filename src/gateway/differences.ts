@@ -142,9 +142,12 @@ function formatUpstreams(upstreams: readonly Upstream[]): string {
 /** Compares the holds of the example call that `explain` shows. */
 async function holdDifferences(before: Model, after: Model): Promise<Difference[]> {
   const found: Difference[] = [];
-  for (const { name, example } of MODALITIES.values()) {
+  for (const { name, documentation } of MODALITIES.values()) {
     if (!before.capabilities.has(name) || !after.capabilities.has(name)) continue;
-    const [old, now] = [(await example(before)).held_nano, (await example(after)).held_nano];
+    const [old, now] = [
+      (await documentation.example(before)).held_nano,
+      (await documentation.example(after)).held_nano,
+    ];
     if (now <= old) continue;
     const grown = `${formatDollars(old)} to ${formatDollars(now)}`;
     found.push(

@@ -194,21 +194,10 @@ export interface ProbeContext {
   client: ClientConnection;
 }
 
-/**
- * One kind of work, such as chat: how a request becomes work, and how manifests and prices for it
- * are read.
- */
-export interface Modality {
-  /** The capability, and the word in `route:`. */
-  readonly name: Capability;
+/** How gateway.yaml and manifests speak of a modality. */
+export interface ModalityConfiguration {
   /** Capabilities that refine it and need it, such as `vision` for chat. */
   readonly refinements: readonly Capability[];
-  readonly formats: readonly RequestFormat[];
-  /** Endpoints beside those of its formats. */
-  readonly endpoints: readonly DefaultEndpoint[];
-  readonly operations: readonly Operation[];
-  /** The options of `route:` that find a task instead of a model. */
-  readonly tasks: Readonly<Record<string, FindTask>>;
   readonly units: Readonly<Record<string, PriceUnit>>;
   /** The limits of a model that it reads, each with the capabilities that need it. */
   readonly limits: Readonly<Partial<Record<LimitName, readonly Capability[]>>>;
@@ -222,19 +211,37 @@ export interface Modality {
    * `held`; `refused` must not be listed under `passthrough`.
    */
   readonly fields: Readonly<Record<'own' | 'held' | 'refused', readonly string[]>>;
-  /** Fits a validated request to a model. Throws `GatewayError` if the model cannot do it. */
-  plan(request: Request, model: Model): Work;
+}
+
+/** How a modality is shown to people: on pages, in documents and by `explain`. */
+export interface ModalityDocumentation {
   example: (model: Model) => Promise<SampleBill>;
   /** Default values of the fields on which the price of a call depends. */
   readonly defaults?: (model: Model) => Readonly<Record<string, string | number | boolean>>;
   sampleCall(model_id: string): SampleCall;
+  /** Its title and example prompts in the playground; absent if the playground cannot call it. */
+  readonly playground?: { title: string; ideas: readonly string[] };
+}
+
+/** One kind of work, such as chat: how a request becomes work. */
+export interface Modality {
+  /** The capability, and the word in `route:`. */
+  readonly name: Capability;
+  readonly formats: readonly RequestFormat[];
+  /** Endpoints beside those of its formats. */
+  readonly endpoints: readonly DefaultEndpoint[];
+  readonly operations: readonly Operation[];
+  /** The options of `route:` that find a task instead of a model. */
+  readonly tasks: Readonly<Record<string, FindTask>>;
+  /** Fits a validated request to a model. Throws `GatewayError` if the model cannot do it. */
+  plan(request: Request, model: Model): Work;
   /**
    * Sends the cheapest possible request to an upstream and resolves with its bill. Absent if even
    * that is expensive. Throws `UpstreamError` if the upstream fails.
    */
   readonly probe?: (model: Model, upstream: Upstream, context: ProbeContext) => Promise<Bill>;
-  /** Its title and example prompts in the playground; absent if the playground cannot call it. */
-  readonly playground?: { title: string; ideas: readonly string[] };
+  readonly configuration: ModalityConfiguration;
+  readonly documentation: ModalityDocumentation;
 }
 
 /** All modalities, by name. */

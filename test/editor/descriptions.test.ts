@@ -142,7 +142,10 @@ describe('the words that editors complete', () => {
     };
     const { enum: words, enumDescriptions: said } = $defs.capability;
     expect(said.length).to.equal(words.length);
-    const all = [...MODALITIES.values()].flatMap((one) => [one.name, ...one.refinements]);
+    const all = [...MODALITIES.values()].flatMap((one) => [
+      one.name,
+      ...one.configuration.refinements,
+    ]);
     expect([...words].sort()).to.deep.equal([...all].sort());
   });
 });

@@ -24,7 +24,7 @@ export function modelRoute({ configuration }: DashboardServices): Route {
         about: owners.get(model.owner)?.name ?? model.owner,
         above: { path: '/models', name: 'Models' },
         at: '/models',
-        actions: modalityOf(model).playground && <PlaygroundLink id={model.id} />,
+        actions: modalityOf(model).documentation.playground && <PlaygroundLink id={model.id} />,
         body: <Details model={model} public_url={public_url} operator={visitor?.operator} />,
       });
     },

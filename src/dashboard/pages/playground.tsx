@@ -12,9 +12,10 @@ import { MODALITIES } from '../../modalities/index.js';
 import type { Model } from '../../core/model.js';
 
 /** The modalities that the playground can call, with their titles. */
-const PLAYABLE = [...MODALITIES.values()].flatMap((modality) => {
-  const { name, playground } = modality;
-  return playground ? [{ kind: name, ...playground, client: modality.sampleCall('').client }] : [];
+const PLAYABLE = [...MODALITIES.values()].flatMap(({ name, documentation }) => {
+  const { playground } = documentation;
+  const { client } = documentation.sampleCall('');
+  return playground ? [{ kind: name, ...playground, client }] : [];
 });
 /** The sizes that are offered for a model whose price names none. */
 const SIZES = ['1024x1024', '1536x1024', '1024x1536'];
@@ -27,7 +28,9 @@ const CLIENTS = Object.fromEntries(
 /** The playground, where people try each model; the only page that needs scripts. */
 export function playgroundRoute({ configuration, store }: DashboardServices): Route {
   const { public_url } = configuration;
-  const models = [...configuration.models.values()].filter((model) => modalityOf(model).playground);
+  const models = [...configuration.models.values()].filter(
+    (model) => modalityOf(model).documentation.playground,
+  );
   return {
     method: 'GET',
     path: '/playground',

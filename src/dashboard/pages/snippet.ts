@@ -12,5 +12,5 @@ export function modalityOf({ id, capabilities }: Model): Modality {
 
 /** A sample call that works once `TOLLGATE_API_KEY` is set. */
 export function snippet(language: Language, model: Model, public_url: string): string {
-  return codeOf(language, modalityOf(model).sampleCall(model.id), public_url);
+  return codeOf(language, modalityOf(model).documentation.sampleCall(model.id), public_url);
 }

@@ -45,7 +45,6 @@ const TEXT = ['chat', 'vision', 'audio', 'tools', 'file'] as const;
 /** Chat completions: text, images and audio in, text and tool calls out. */
 export const chat: Modality = {
   name: 'chat',
-  refinements: ['vision', 'audio', 'tools', 'file'],
   formats: FORMATS,
   endpoints: [openAiResponses, ...stableContentEndpoints, ...modelEndpoints],
   operations: [
@@ -59,42 +58,47 @@ export const chat: Modality = {
     countTokens,
   ],
   tasks: {},
-  units: {
-    input_per_million: { pays: TEXT },
-    cached_input_per_million: { pays: TEXT, is_class: true },
-    cache_write_per_million: { pays: TEXT, is_class: true },
-    audio_input_per_million: { pays: TEXT, is_class: true },
-    output_per_million: { pays: TEXT },
-    audio_output_per_million: { pays: TEXT, is_class: true },
-    long_prompt: { pays: TEXT, is_class: true, read: readLongPrompt },
-  },
-  limits: {
-    max_tokens: TEXT,
-    default_max_tokens: TEXT,
-    image_tokens: ['vision', 'file'],
-  },
-  manifest: { served_by: [['chat']], read: readChat },
-  does: 'writes text',
-  fields: {
-    own: [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS],
-    held: READ_FIELDS,
-    refused: LEGACY_FIELDS,
-  },
   plan: chatPlanner(FORMATS),
-  example: sampleBill,
-  defaults: chatDefaults,
-  sampleCall: (model) => ({
-    path: '/v1/chat/completions',
-    body: { model, messages: [{ role: 'user', content: 'Hello!' }] },
-    client: {
-      method: 'chat.completions.create',
-      python: 'answer.choices[0].message.content',
-      node: 'answer.choices[0].message.content',
-    },
-  }),
   probe: probeChat,
-  playground: {
-    title: 'Chat',
-    ideas: ['Explain a hash to a child', 'Write a haiku about a toll road'],
+  configuration: {
+    refinements: ['vision', 'audio', 'tools', 'file'],
+    units: {
+      input_per_million: { pays: TEXT },
+      cached_input_per_million: { pays: TEXT, is_class: true },
+      cache_write_per_million: { pays: TEXT, is_class: true },
+      audio_input_per_million: { pays: TEXT, is_class: true },
+      output_per_million: { pays: TEXT },
+      audio_output_per_million: { pays: TEXT, is_class: true },
+      long_prompt: { pays: TEXT, is_class: true, read: readLongPrompt },
+    },
+    limits: {
+      max_tokens: TEXT,
+      default_max_tokens: TEXT,
+      image_tokens: ['vision', 'file'],
+    },
+    manifest: { served_by: [['chat']], read: readChat },
+    does: 'writes text',
+    fields: {
+      own: [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS],
+      held: READ_FIELDS,
+      refused: LEGACY_FIELDS,
+    },
+  },
+  documentation: {
+    example: sampleBill,
+    defaults: chatDefaults,
+    sampleCall: (model) => ({
+      path: '/v1/chat/completions',
+      body: { model, messages: [{ role: 'user', content: 'Hello!' }] },
+      client: {
+        method: 'chat.completions.create',
+        python: 'answer.choices[0].message.content',
+        node: 'answer.choices[0].message.content',
+      },
+    }),
+    playground: {
+      title: 'Chat',
+      ideas: ['Explain a hash to a child', 'Write a haiku about a toll road'],
+    },
   },
 };

@@ -33,7 +33,6 @@ const plan = unaryPlan({
 /** Embeddings: vectors of texts. */
 export const embedding: Modality = {
   name: 'embedding',
-  refinements: [],
   formats: FORMATS,
   endpoints: [openAiEmbeddings],
   operations: [
@@ -46,25 +45,30 @@ export const embedding: Modality = {
     }),
   ],
   tasks: {},
-  units: { input_per_million: { pays: ['embedding'] } },
-  limits: {},
-  manifest: { served_by: [['embedding']], read: readEmbedding },
-  does: 'makes embeddings',
-  fields: {
-    own: ['model', 'input', 'dimensions', 'encoding_format', 'user'],
-    held: ['model'],
-    refused: [],
-  },
   plan,
-  example: sampleBill,
-  sampleCall: (model) => ({
-    path: '/v1/embeddings',
-    body: { model, input: 'A lighthouse at dawn' },
-    client: {
-      method: 'embeddings.create',
-      python: 'answer.data[0].embedding[:4]',
-      node: 'answer.data[0].embedding.slice(0, 4)',
-    },
-  }),
   probe: probeEmbedding,
+  configuration: {
+    refinements: [],
+    units: { input_per_million: { pays: ['embedding'] } },
+    limits: {},
+    manifest: { served_by: [['embedding']], read: readEmbedding },
+    does: 'makes embeddings',
+    fields: {
+      own: ['model', 'input', 'dimensions', 'encoding_format', 'user'],
+      held: ['model'],
+      refused: [],
+    },
+  },
+  documentation: {
+    example: sampleBill,
+    sampleCall: (model) => ({
+      path: '/v1/embeddings',
+      body: { model, input: 'A lighthouse at dawn' },
+      client: {
+        method: 'embeddings.create',
+        python: 'answer.data[0].embedding[:4]',
+        node: 'answer.data[0].embedding.slice(0, 4)',
+      },
+    }),
+  },
 };

@@ -45,7 +45,6 @@ async function billOf({ usages, delivered }: ImageAnswer, terms: ImageTerms) {
 /** Images from a prompt, and from other images. */
 export const image: Modality = {
   name: 'image',
-  refinements: [],
   formats: FORMATS,
   endpoints: [
     {
@@ -64,36 +63,41 @@ export const image: Modality = {
     }),
   ],
   tasks: {},
-  units: {
-    input_per_million: { pays: ['image'], isWanted: isByTokens },
-    output_per_million: { pays: ['image'], isWanted: isByTokens },
-    per_image: {
-      pays: ['image'],
-      read: readImagePrices,
-      isWanted: (given) => !isByTokens(given),
-    },
-  },
-  limits: {
-    max_tokens: ['image'],
-    image_tokens: ['image'],
-    images: ['image'],
-    image_pixels: ['image'],
-  },
-  manifest: { served_by: [['image']], read: readImage },
-  does: 'makes images',
-  model_names: /^(?:dall-e|gpt-image|imagen)-/,
-  fields: { own: [], held: [], refused: [] },
   plan,
-  example: sampleBill,
-  defaults: imageDefaults,
-  sampleCall: (model) => ({
-    path: '/v1/images/generations',
-    body: { model, prompt: 'A lighthouse at dawn' },
-    client: {
-      method: 'images.generate',
-      python: 'answer.data[0].url',
-      node: 'answer.data[0].url',
+  configuration: {
+    refinements: [],
+    units: {
+      input_per_million: { pays: ['image'], isWanted: isByTokens },
+      output_per_million: { pays: ['image'], isWanted: isByTokens },
+      per_image: {
+        pays: ['image'],
+        read: readImagePrices,
+        isWanted: (given) => !isByTokens(given),
+      },
     },
-  }),
-  playground: { title: 'Images', ideas: ['A lighthouse at dawn', 'A toll gate in the rain'] },
+    limits: {
+      max_tokens: ['image'],
+      image_tokens: ['image'],
+      images: ['image'],
+      image_pixels: ['image'],
+    },
+    manifest: { served_by: [['image']], read: readImage },
+    does: 'makes images',
+    model_names: /^(?:dall-e|gpt-image|imagen)-/,
+    fields: { own: [], held: [], refused: [] },
+  },
+  documentation: {
+    example: sampleBill,
+    defaults: imageDefaults,
+    sampleCall: (model) => ({
+      path: '/v1/images/generations',
+      body: { model, prompt: 'A lighthouse at dawn' },
+      client: {
+        method: 'images.generate',
+        python: 'answer.data[0].url',
+        node: 'answer.data[0].url',
+      },
+    }),
+    playground: { title: 'Images', ideas: ['A lighthouse at dawn', 'A toll gate in the rain'] },
+  },
 };

@@ -25,7 +25,6 @@ const plan = unaryPlan({
 /** Moderation: what may be harmful in texts and images. */
 export const moderation: Modality = {
   name: 'moderation',
-  refinements: [],
   formats: FORMATS,
   endpoints: [],
   operations: [
@@ -38,20 +37,25 @@ export const moderation: Modality = {
     }),
   ],
   tasks: {},
-  units: { input_per_million: { pays: ['moderation'] } },
-  limits: { image_tokens: ['moderation'] },
-  manifest: { served_by: [['moderation']], read: readModeration },
-  does: 'judges what it reads',
-  fields: { own: ['model', 'input'], held: ['model'], refused: [] },
   plan,
-  example: sampleBill,
-  sampleCall: (model) => ({
-    path: '/v1/moderations',
-    body: { model, input: 'A lighthouse at dawn' },
-    client: {
-      method: 'moderations.create',
-      python: 'answer.results[0].flagged',
-      node: 'answer.results[0].flagged',
-    },
-  }),
+  configuration: {
+    refinements: [],
+    units: { input_per_million: { pays: ['moderation'] } },
+    limits: { image_tokens: ['moderation'] },
+    manifest: { served_by: [['moderation']], read: readModeration },
+    does: 'judges what it reads',
+    fields: { own: ['model', 'input'], held: ['model'], refused: [] },
+  },
+  documentation: {
+    example: sampleBill,
+    sampleCall: (model) => ({
+      path: '/v1/moderations',
+      body: { model, input: 'A lighthouse at dawn' },
+      client: {
+        method: 'moderations.create',
+        python: 'answer.results[0].flagged',
+        node: 'answer.results[0].flagged',
+      },
+    }),
+  },
 };

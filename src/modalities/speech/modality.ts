@@ -21,7 +21,6 @@ const plan = unaryPlan({
 /** Speech: text in, sound out. */
 export const speech: Modality = {
   name: 'speech',
-  refinements: [],
   formats: FORMATS,
   endpoints: [],
   operations: [
@@ -34,22 +33,27 @@ export const speech: Modality = {
     }),
   ],
   tasks: {},
-  units: { per_million_characters: { pays: ['speech'], read: readCharacterPrice } },
-  limits: {},
-  manifest: { served_by: [['speech']], read: readSpeech },
-  does: 'speaks texts',
-  model_names: /(?:^|[-/])tts(?:-|$)/,
-  fields: {
-    own: ['model', 'input', 'voice', 'instructions', 'stream_format'],
-    held: ['model'],
-    refused: [],
-  },
   plan,
-  example: sampleBill,
-  defaults: () => ({ response_format: DEFAULT_FORMAT }),
-  sampleCall: (model) => ({
-    path: '/v1/audio/speech',
-    body: { model, voice: 'alloy', input: 'The toll is paid.' },
-    client: { method: 'audio.speech.create', saved_as: 'speech.mp3' },
-  }),
+  configuration: {
+    refinements: [],
+    units: { per_million_characters: { pays: ['speech'], read: readCharacterPrice } },
+    limits: {},
+    manifest: { served_by: [['speech']], read: readSpeech },
+    does: 'speaks texts',
+    model_names: /(?:^|[-/])tts(?:-|$)/,
+    fields: {
+      own: ['model', 'input', 'voice', 'instructions', 'stream_format'],
+      held: ['model'],
+      refused: [],
+    },
+  },
+  documentation: {
+    example: sampleBill,
+    defaults: () => ({ response_format: DEFAULT_FORMAT }),
+    sampleCall: (model) => ({
+      path: '/v1/audio/speech',
+      body: { model, voice: 'alloy', input: 'The toll is paid.' },
+      client: { method: 'audio.speech.create', saved_as: 'speech.mp3' },
+    }),
+  },
 };

@@ -95,7 +95,6 @@ const TOKENS = ['transcription'] as const;
 /** Transcription: speech in, text out. */
 export const transcription: Modality = {
   name: 'transcription',
-  refinements: [],
   formats: FORMATS,
   endpoints: [],
   operations: [
@@ -108,31 +107,36 @@ export const transcription: Modality = {
     }),
   ],
   tasks: {},
-  units: {
-    input_per_million: { pays: TOKENS, isWanted: isByTokens },
-    audio_input_per_million: { pays: TOKENS, is_class: true },
-    output_per_million: { pays: TOKENS, isWanted: isByTokens },
-    per_audio_minute: {
-      pays: TOKENS,
-      read: readMinutePrice,
-      isWanted: (given) => !isByTokens(given),
+  plan,
+  configuration: {
+    refinements: [],
+    units: {
+      input_per_million: { pays: TOKENS, isWanted: isByTokens },
+      audio_input_per_million: { pays: TOKENS, is_class: true },
+      output_per_million: { pays: TOKENS, isWanted: isByTokens },
+      per_audio_minute: {
+        pays: TOKENS,
+        read: readMinutePrice,
+        isWanted: (given) => !isByTokens(given),
+      },
+    },
+    limits: { max_tokens: ['transcription'], audio_seconds: ['transcription'] },
+    manifest: { served_by: [['transcription']], read: readTranscription },
+    does: 'writes down speech',
+    model_names: /whisper|-transcribe/,
+    fields: {
+      own: ['model', 'file', 'language', 'timestamp_granularities'],
+      held: ['model', 'file'],
+      refused: [],
     },
   },
-  limits: { max_tokens: ['transcription'], audio_seconds: ['transcription'] },
-  manifest: { served_by: [['transcription']], read: readTranscription },
-  does: 'writes down speech',
-  model_names: /whisper|-transcribe/,
-  fields: {
-    own: ['model', 'file', 'language', 'timestamp_granularities'],
-    held: ['model', 'file'],
-    refused: [],
+  documentation: {
+    example: sampleBill,
+    sampleCall: (model) => ({
+      path: '/v1/audio/transcriptions',
+      body: { model },
+      upload: 'speech.mp3',
+      client: { method: 'audio.transcriptions.create', python: 'answer.text', node: 'answer.text' },
+    }),
   },
-  plan,
-  example: sampleBill,
-  sampleCall: (model) => ({
-    path: '/v1/audio/transcriptions',
-    body: { model },
-    upload: 'speech.mp3',
-    client: { method: 'audio.transcriptions.create', python: 'answer.text', node: 'answer.text' },
-  }),
 };

@@ -108,7 +108,6 @@ const ENDPOINTS: readonly DefaultEndpoint[] = [
 /** Videos, which are made by tasks: submitted, polled, and charged when their result is fetched. */
 export const video: Modality = {
   name: 'video',
-  refinements: [],
   formats: FORMATS,
   endpoints: ENDPOINTS,
   operations: OPERATIONS,
@@ -117,22 +116,27 @@ export const video: Modality = {
     content: (params, state, services) => findTask('content', params, state, services),
     video: findVideo,
   },
-  units: { per_video_second: { pays: ['video'], read: readVideoPrices } },
-  limits: { duration_seconds: ['video'], sample_count: ['video'], resolutions: ['video'] },
-  manifest: { served_by: [['video'], ['video.submit', 'video.status']], read: readVideo },
-  does: 'makes videos',
-  model_names: /^(?:veo|sora)-/,
-  fields: { own: [], held: [], refused: [] },
   plan: ({ format: name, body }, model) => {
     const format = FORMATS.find((one) => one.name === name);
     if (!format) throw new Error(`No video format is called ${name}.`);
     return new PlannedVideo(format, format.read(body, model), model);
   },
-  example: sampleBill,
-  defaults: videoDefaults,
-  sampleCall: (model) => ({
-    path: `/v1/queue/${model}`,
-    body: { prompt: 'A lighthouse at dawn', parameters: { duration_seconds: 4 } },
-  }),
-  playground: { title: 'Video', ideas: ['Waves under a full moon', 'A train crossing a bridge'] },
+  configuration: {
+    refinements: [],
+    units: { per_video_second: { pays: ['video'], read: readVideoPrices } },
+    limits: { duration_seconds: ['video'], sample_count: ['video'], resolutions: ['video'] },
+    manifest: { served_by: [['video'], ['video.submit', 'video.status']], read: readVideo },
+    does: 'makes videos',
+    model_names: /^(?:veo|sora)-/,
+    fields: { own: [], held: [], refused: [] },
+  },
+  documentation: {
+    example: sampleBill,
+    defaults: videoDefaults,
+    sampleCall: (model) => ({
+      path: `/v1/queue/${model}`,
+      body: { prompt: 'A lighthouse at dawn', parameters: { duration_seconds: 4 } },
+    }),
+    playground: { title: 'Video', ideas: ['Waves under a full moon', 'A train crossing a bridge'] },
+  },
 };
