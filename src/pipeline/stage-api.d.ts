@@ -157,6 +157,10 @@ export interface Shape {
   readonly gives: readonly Need[];
   /** Facts that no earlier stage may give: a stage that changes the request must precede `work`. */
   readonly precedes?: readonly Fact[];
+  /** Its endpoint takes requests for work: each leaves a record. */
+  readonly records?: true;
+  /** The format in which it reads a body or writes an answer: that of its endpoint's clients. */
+  readonly format?: string;
 }
 
 /**
