@@ -72,7 +72,7 @@ export function isOk(status: number): boolean {
 
 const TOO_COMPLEX = {
   values: "The upstream's answer has too many JSON values.",
-  depth: "The upstream's reply is nested too deep.",
+  depth: "The upstream's answer is nested too deep.",
 };
 
 /**
