@@ -26,13 +26,11 @@ import { openStore } from '../store/open.js';
 import type { Store } from '../store/store-types.js';
 import { createPollClient, type PollClient } from '../upstream/poll-client.js';
 import {
-  pollWithSignatures,
-  withSignatures,
-  pollWithTokens,
   createTokenSource,
-  withTokens,
+  pollWithCredentials,
+  withCredentials,
 } from '../upstream/credentials.js';
-import { createNetwork, withCredentials } from '../upstream/network.js';
+import { createNetwork } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
 import { inForce, restartKeys } from './start-settings.js';
 import { Views } from './views.js';
@@ -121,10 +119,9 @@ export class Gateway {
     this.#sinks = [this.#access_log, ...views.sinks];
     this.#rate_limiters = createRateLimiters(options.now);
     const { log, now, random, store_wait_ms: wait_ms } = options;
-    const google = createTokenSource(now);
-    this.network = withCredentials(network, withSignatures(withTokens(network, google), now));
-    const poll_client = pollWithTokens(createPollClient(network), google);
-    this.#poll_client = pollWithSignatures(poll_client, now);
+    const credentials = { tokens: createTokenSource(now), now };
+    this.network = withCredentials(network, credentials);
+    this.#poll_client = pollWithCredentials(createPollClient(network), credentials);
     const { journal: folder, limits } = checked.configuration;
     const journal = new Journal(folder, limits.journal_bytes);
     this.#charge_writer = new ChargeWriter({

@@ -17,7 +17,7 @@ import type { TaskStore } from '../store/tasks/task-types.js';
 import { checkBody } from '../stages/validate.js';
 import { ProviderHealth } from '../telemetry/provider-health.js';
 import { maskSecrets, PLAIN_HEADERS } from '../upstream/classify-error.js';
-import { withSignatures, withTokens } from '../upstream/credentials.js';
+import { withCredentials } from '../upstream/credentials.js';
 import type { Network } from '../upstream/network-types.js';
 import { outgoingRequest } from '../upstream/network.js';
 
@@ -134,7 +134,7 @@ async function preview(
   };
   // Fetching a real access token would contact its issuer.
   const tokens = { token: () => Promise.resolve(DOTS), drop: () => undefined };
-  const network = withSignatures(withTokens(recorder, tokens), Date.now);
+  const network = withCredentials(recorder, { tokens, now: Date.now });
   try {
     await work.send(upstream, sendingOf(network, configuration, client));
   } catch (error) {

@@ -11,7 +11,7 @@ import type { Modality } from '../pipeline/modality.js';
 import { createNetwork } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
 import { readError } from '../upstream/upstream-request.js';
-import { withSignatures, createTokenSource, withTokens } from '../upstream/credentials.js';
+import { createTokenSource, withCredentials } from '../upstream/credentials.js';
 
 /** An upstream to probe: by a paid call of a modality, or only by whether its provider answers. */
 export interface ProbeTarget {
@@ -73,7 +73,7 @@ export async function probeUpstreams(
   const { connections, idle_connection_ms: idle_ms } = configuration.limits;
   const tokens = createTokenSource(options.now);
   const sockets = createNetwork({ connections, idle_ms });
-  const network = withSignatures(withTokens(sockets, tokens), options.now);
+  const network = withCredentials(sockets, { tokens, now: options.now });
   const results: Probed[] = [];
   const waiting = [...targets.entries()];
   const runner = async (): Promise<void> => {

@@ -54,13 +54,22 @@ export function createTokenSource(now: () => number): TokenSource {
   };
 }
 
-/** A network that adds the token of a provider's service account to requests to Google. */
-export function withTokens(network: Network, tokens: TokenSource): Network {
+/** Where the credentials of requests come from, beside the headers of their providers. */
+export interface CredentialSource {
+  tokens: TokenSource;
+  /** Unix time in ms, for signatures. */
+  now: () => number;
+}
+
+/** A network that signs the requests of a provider, or adds the token of its service account. */
+export function withCredentials(network: Network, source: CredentialSource): Network {
   return {
     send: (provider, request, signal) => {
-      if (!provider.service_account) return network.send(provider, request, signal);
-      return authorized(provider, request, tokens, async (signed, isLast) => {
-        const reply = await network.send(provider, signed, signal);
+      if (!provider.service_account && !provider.signer) {
+        return network.send(provider, request, signal);
+      }
+      return authorized(provider, request, source, async (sent, isLast) => {
+        const reply = await network.send(provider, sent, signal);
         if (reply.status === UNAUTHORIZED && !isLast) await skipBody(reply);
         return reply;
       });
@@ -69,24 +78,26 @@ export function withTokens(network: Network, tokens: TokenSource): Network {
   };
 }
 
-/** A poll client that adds the token of a provider's service account to requests to Google. */
-export function pollWithTokens(poll_client: PollClient, tokens: TokenSource): PollClient {
+/** A poll client that does the same. */
+export function pollWithCredentials(poll_client: PollClient, source: CredentialSource): PollClient {
   return {
     ask: (provider, request, limit_bytes) =>
-      authorized(provider, request, tokens, (signed) =>
-        poll_client.ask(provider, signed, limit_bytes),
-      ),
+      authorized(provider, request, source, (sent) => poll_client.ask(provider, sent, limit_bytes)),
     close: () => poll_client.close(),
   };
 }
 
-/** Sends a request with a token. If the token is refused, sends it once more with a new token. */
+/**
+ * Sends a request with a signature, or with a token. If the token is refused, sends it once more
+ * with a new token.
+ */
 async function authorized<Answer extends { status: number }>(
   provider: Provider,
-  request: WireRequest,
-  tokens: TokenSource,
+  asked: WireRequest,
+  { tokens, now }: CredentialSource,
   send: (request: WireRequest, isLast: boolean) => Promise<Answer>,
 ): Promise<Answer> {
+  const request = await signed(provider, asked, now);
   const { service_account: account } = provider;
   if (!account || !mayCarry(provider, request)) return send(request, true);
   const token = await tokens.token(account);
@@ -114,26 +125,6 @@ export function isGoogle(url: URL): boolean {
 
 /** The maximum length of a signer's error in the log. */
 const REASON_CHARACTERS = 300;
-
-/** A network that signs the requests of providers with a signer; `now` is Unix time in ms. */
-export function withSignatures(network: Network, now: () => number): Network {
-  return {
-    send: (provider, request, signal) => {
-      if (!provider.signer) return network.send(provider, request, signal);
-      return signed(provider, request, now).then((sent) => network.send(provider, sent, signal));
-    },
-    close: () => network.close(),
-  };
-}
-
-/** A poll client that signs the requests of providers with a signer. */
-export function pollWithSignatures(poll_client: PollClient, now: () => number): PollClient {
-  return {
-    ask: async (provider, request, limit_bytes) =>
-      poll_client.ask(provider, await signed(provider, request, now), limit_bytes),
-    close: () => poll_client.close(),
-  };
-}
 
 /**
  * Adds the headers of a signature to a request. The signature covers all headers that are sent. A

@@ -106,20 +106,6 @@ class SocketCount {
   }
 }
 
-/**
- * Sends the requests of providers that sign them or need a token through `authorized`, and all
- * others directly.
- */
-export function withCredentials(network: Network, authorized: Network): Network {
-  return {
-    send: (provider, request, signal) => {
-      const needsMore = provider.service_account ?? provider.signer;
-      return (needsMore ? authorized : network).send(provider, request, signal);
-    },
-    close: () => network.close(),
-  };
-}
-
 /** The idle time of a socket. A time that the server announces replaces it. */
 export function idleOf(origin: string | URL, idle_ms: number): number {
   return String(origin).startsWith('https:') ? idle_ms : Math.min(idle_ms, PLAIN_IDLE_MS);

@@ -3,11 +3,10 @@ import { inspect } from 'node:util';
 import type { Provider, WireRequest } from '../../src/core/provider.js';
 import { createPollClient, type PollClient } from '../../src/upstream/poll-client.js';
 import {
-  pollWithSignatures,
-  pollWithTokens,
+  pollWithCredentials,
   createTokenSource,
   isGoogle,
-  withTokens,
+  withCredentials,
   type TokenSource,
 } from '../../src/upstream/credentials.js';
 import { createNetwork } from '../../src/upstream/network.js';
@@ -61,7 +60,11 @@ describe('the access tokens of a service account', () => {
 
   async function send(provider: Provider, request = ASK): Promise<number> {
     const { signal } = new AbortController();
-    const answer = await withTokens(network, google).send(provider, request, signal);
+    const answer = await withCredentials(network, { tokens: google, now: () => now_ms }).send(
+      provider,
+      request,
+      signal,
+    );
     for await (const chunk of answer.body) void chunk;
     return answer.status;
   }
@@ -191,7 +194,10 @@ describe('the access tokens of a service account', () => {
   it('go with small questions too, and are renewed for them', async () => {
     const server = await tokenServer();
     const { provider } = await guarded(server, ['Bearer token-2']);
-    const control = pollWithTokens(createPollClient(network), google);
+    const control = pollWithCredentials(createPollClient(network), {
+      tokens: google,
+      now: () => now_ms,
+    });
     expect((await control.ask(provider, ASK, 1_000)).status).to.equal(200);
     control.close();
     expect(server.requests).to.have.length(2);
@@ -307,7 +313,11 @@ describe('a provider whose requests are signed', () => {
     };
     const provider = providerAt('');
     const request = { method: 'GET' as const, path: '/jobs/1', headers: {}, body: undefined };
-    await pollWithSignatures(polls, () => NOW).ask(provider, request, 1_024);
+    await pollWithCredentials(polls, { tokens: createTokenSource(() => NOW), now: () => NOW }).ask(
+      provider,
+      request,
+      1_024,
+    );
     expect(asked).to.deep.equal(['/jobs/1']);
   });
 });
