@@ -89,20 +89,22 @@ models:
     return refused;
   };
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    for (const args of [[], ['--workers', '2']]) {
-      it(`lets a stream finish at ${signal} ${args.join(' ')}`, async () => {
-        const serving = await serve('30s', ...args);
-        const { rest } = await begin();
-        const ended = serving.kill(signal);
-        await eventually('new connections are refused', refusesNewWork);
-        goOn();
-        expect(chunksOf({ text: await rest }).at(-1)?.usage?.total_tokens).to.equal(7);
-        expect(await ended).to.include({ status: 0, signal: null });
-        const [, charge] = await place.json<{ amount: string }[]>('ledger', 'ann');
-        expect(charge?.amount).to.equal('-0.000007');
-      });
-    }
+  for (const [signal, ...args] of [
+    ['SIGTERM'],
+    ['SIGTERM', '--workers', '2'],
+    ['SIGINT'],
+  ] as const) {
+    it(`lets a stream finish at ${signal} ${args.join(' ')}`, async () => {
+      const serving = await serve('30s', ...args);
+      const { rest } = await begin();
+      const ended = serving.kill(signal);
+      await eventually('new connections are refused', refusesNewWork);
+      goOn();
+      expect(chunksOf({ text: await rest }).at(-1)?.usage?.total_tokens).to.equal(7);
+      expect(await ended).to.include({ status: 0, signal: null });
+      const [, charge] = await place.json<{ amount: string }[]>('ledger', 'ann');
+      expect(charge?.amount).to.equal('-0.000007');
+    });
   }
 
   it('ends a stream that outlives the drain with an error, and charges what was given', async () => {

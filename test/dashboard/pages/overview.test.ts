@@ -123,7 +123,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
 
   it('show every entry of the ledger, page by page', async () => {
     const { page } = await open('/', { javaScriptEnabled: false });
-    await page.locator('main').getByRole('link', { name: 'Ledger' }).click();
+    await follow(page.locator('main').getByRole('link', { name: 'Ledger' }));
     expect(await page.locator('tbody tr').count()).to.equal(50);
     const newest = await page.locator('tbody a').first().getAttribute('href');
     await page.getByRole('link', { name: 'Older entries' }).click();
