@@ -32,12 +32,11 @@ const LISTED: Readonly<Record<string, string>> = {
 
 /** Models for chat at their list price, of some providers, until there are as many as asked for. */
 async function listed(manifests: readonly string[], count: number): Promise<string[]> {
-  const blocks = parse(await readFile(PRICES, 'utf8')) as Record<
-    string,
-    { models: Record<string, Record<string, unknown>> }
-  >;
+  const { lists } = parse(await readFile(PRICES, 'utf8')) as {
+    lists: Record<string, { models: Record<string, Record<string, unknown>> }>;
+  };
   const all = manifests.flatMap((manifest) =>
-    Object.entries(blocks[manifest]?.models ?? {})
+    Object.entries(lists[manifest]?.models ?? {})
       .filter(([id, units]) => units['output_per_million'] && !/image|audio|embed|tts/.test(id))
       .map(([id]) => chat(`'${id}'`, `{ provider: ${manifest} }`, 'price: list')),
   );
