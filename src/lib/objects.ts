@@ -51,3 +51,14 @@ export function mapChanged<Item>(
   }
   return made ?? list;
 }
+
+/** A message with its parts changed; the same one if none has. Its content may be a text. */
+export function mapContent<Part, Message extends { content: string | Part[] }>(
+  message: Message,
+  change: (part: Part) => Part,
+): Message {
+  const { content } = message;
+  if (typeof content === 'string') return message;
+  const changed = mapChanged(content, change);
+  return changed === content ? message : { ...message, content: [...changed] };
+}

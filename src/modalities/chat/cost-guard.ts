@@ -1,7 +1,7 @@
 import type { Upstream } from '../../core/model.js';
-import { isRecord, mapChanged } from '../../lib/objects.js';
+import { isRecord, mapChanged, mapContent } from '../../lib/objects.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
-import type { MessagesBlock, MessagesMessage } from '../../schema-types/messages.js';
+import type { MessagesBlock } from '../../schema-types/messages.js';
 import type { ChatCall, MessagesOriginal } from './codec.js';
 
 /** A call as it may be sent, and the names of the fields that were left out of it. */
@@ -71,16 +71,11 @@ class CacheGuard {
     return {
       ...original,
       system: mapChanged(system, (block) => this.#block(block)),
-      messages: mapChanged(messages, (message) => this.#turn(message)),
+      messages: mapChanged(messages, (message) =>
+        mapContent(message, (block: MessagesBlock) => this.#block(block)),
+      ),
       tools: mapChanged(tools, (tool) => this.#marked(tool)),
     };
-  }
-
-  #turn(message: MessagesMessage): MessagesMessage {
-    const { content } = message;
-    if (typeof content === 'string') return message;
-    const read = mapChanged(content, (block) => this.#block(block));
-    return read === content ? message : { ...message, content: [...read] };
   }
 
   #block(block: MessagesBlock): MessagesBlock {

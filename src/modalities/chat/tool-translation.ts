@@ -1,4 +1,4 @@
-import { isRecord, mapChanged, recordsIn } from '../../lib/objects.js';
+import { isRecord, mapChanged, mapContent, recordsIn } from '../../lib/objects.js';
 import { plainId } from '../../lib/tool-id.js';
 import {
   addPropertyNames,
@@ -7,7 +7,7 @@ import {
   renameProperties,
 } from '../../lib/tool-schema.js';
 import type { ChatMessage, ToolCallPart } from '../../schema-types/chat-completion.js';
-import type { MessagesBlock, MessagesMessage, MessagesTool } from '../../schema-types/messages.js';
+import type { MessagesBlock, MessagesTool } from '../../schema-types/messages.js';
 import type { ChatCall, MessagesOriginal, ToolRules } from './codec.js';
 import { legalWord, LegalWords } from './legal-words.js';
 
@@ -196,7 +196,9 @@ export class ToolTranslation {
   #original(original: MessagesOriginal): MessagesOriginal {
     return {
       ...original,
-      messages: mapChanged(original.messages, (message) => this.#turn(message)),
+      messages: mapChanged(original.messages, (message) =>
+        mapContent(message, (block: MessagesBlock) => this.#block(block)),
+      ),
       tools: mapChanged(original.tools, (tool) => this.#originalTool(tool)),
     };
   }
@@ -218,13 +220,6 @@ export class ToolTranslation {
       changed.input_examples = input_examples.map((one) => legalInput(one, properties));
     }
     return changed;
-  }
-
-  #turn(message: MessagesMessage): MessagesMessage {
-    const { content } = message;
-    if (typeof content === 'string') return message;
-    const read = mapChanged(content, (block) => this.#block(block));
-    return read === content ? message : { ...message, content: [...read] };
   }
 
   #block(block: MessagesBlock): MessagesBlock {

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import { ask } from '../../helpers/ask.js';
-import { startGateway, type TestGateway } from '../../helpers/gateway.js';
-import { play, startUpstream, type FakeUpstream } from '../../helpers/upstream.js';
 import { FORMAT_CLIENTS } from './formats/helpers/format-clients.js';
 import { WIRE_FAKES } from './formats/helpers/wires/wire-fakes.js';
+import { WiresGateway } from './formats/helpers/wires/wires-gateway.js';
 
 const PICTURE = Buffer.concat([Buffer.from('ffd8ffe000104a464946', 'hex'), Buffer.alloc(200, 7)]);
 const BASE64 = PICTURE.toString('base64');
@@ -79,46 +77,10 @@ const RESULTS: Record<string, object> = {
 };
 
 describe('a picture with a wrong label and line breaks', () => {
-  const fakes = new Map<string, FakeUpstream>();
-  let gateway: TestGateway;
+  const wires = new WiresGateway();
 
-  before(async () => {
-    for (const [name, wire] of Object.entries(WIRE_FAKES)) {
-      const fake = await startUpstream((received, response) =>
-        play(wire.answer({ text: 'Red.' }, received), response),
-      );
-      fakes.set(name, fake);
-    }
-    const names = [...fakes];
-    gateway = await startGateway(`owners: { acme: { name: Acme } }
-providers:
-${names.map(([name, { url }]) => `  ${name}: { uses: ${WIRE_FAKES[name]?.uses}, base_url: '${url}', ${WIRE_FAKES[name]?.provider} }`).join('\n')}
-models:
-${names
-  .map(
-    ([name]) => `  ${name}:
-    owner: acme
-    capabilities: [chat, tools, vision]
-    upstreams: [{ provider: ${name}, model: '${WIRE_FAKES[name]?.model}' }]
-    price: { input_per_million: 3, output_per_million: 15 }`,
-  )
-  .join('\n')}
-`);
-  });
-  after(async () => {
-    await gateway.close();
-    for (const fake of fakes.values()) await fake.close();
-  });
-
-  async function sent(path: string, wire: string, body: object): Promise<string> {
-    const answer = await ask(gateway, path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    expect(answer.status, answer.text).to.equal(200);
-    return fakes.get(wire)?.requests.at(-1)?.body ?? '';
-  }
+  before(() => wires.start(() => ({ text: 'Red.' }), 'chat, tools, vision'));
+  after(() => wires.close());
 
   for (const [client, format] of Object.entries(FORMAT_CLIENTS)) {
     for (const wire of Object.keys(WIRE_FAKES)) {
@@ -128,7 +90,8 @@ ${names
         const asked = format.body(wire, { image: BROKEN }, false);
         const answered = { ...format.body(wire, { hasTools: true }, false), ...RESULTS[client] };
         for (const body of [asked, answered]) {
-          const received = await sent(path, wire, body);
+          await wires.post(path, body);
+          const received = wires.sentTo(wire).body;
           expect(received)
             .to.include(BASE64)
             .and.to.match(/image\/jpeg|"format":"jpeg"/u);

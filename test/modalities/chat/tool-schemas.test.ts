@@ -1,10 +1,8 @@
 import { expect } from 'chai';
-import { ask, type Answer } from '../../helpers/ask.js';
-import { startGateway, type TestGateway } from '../../helpers/gateway.js';
-import { play, startUpstream, type FakeUpstream } from '../../helpers/upstream.js';
 import { TOOL, type Arrived } from './formats/helpers/conversation-parts.js';
 import { FORMAT_CLIENTS, type FormatClient } from './formats/helpers/format-clients.js';
 import { WIRE_FAKES } from './formats/helpers/wires/wire-fakes.js';
+import { WiresGateway } from './formats/helpers/wires/wires-gateway.js';
 
 const text = { type: 'string' };
 /** The wires of Claude and OpenAI, which refuse what Gemini's takes. */
@@ -32,59 +30,27 @@ const ODD = {
 const LEGAL = /^[\w.-]{1,64}$/u;
 
 describe('tools whose schemas a wire does not take', () => {
-  const fakes = new Map<string, FakeUpstream>();
+  const wires = new WiresGateway();
   let arrived: Arrived | undefined;
   let said = '';
-  let gateway: TestGateway;
 
-  before(async () => {
-    for (const [name, wire] of Object.entries(WIRE_FAKES)) {
-      const fake = await startUpstream((received, response) => {
-        said = received.body;
-        arrived = wire.read(received);
-        const calls = arrived.tools.map((tool) => ({
-          name: String(tool.name),
-          args: argumentsFor(tool.parameters),
-        }));
-        return play(wire.answer({ calls }, received), response);
-      });
-      fakes.set(name, fake);
-    }
-    const names = [...fakes];
-    gateway = await startGateway(`owners: { acme: { name: Acme } }
-providers:
-${names.map(([name, { url }]) => `  ${name}: { uses: ${WIRE_FAKES[name]?.uses}, base_url: '${url}', ${WIRE_FAKES[name]?.provider} }`).join('\n')}
-models:
-${names
-  .map(
-    ([name]) => `  ${name}:
-    owner: acme
-    capabilities: [chat, tools]
-    upstreams: [{ provider: ${name}, model: '${WIRE_FAKES[name]?.model}' }]
-    price: { input_per_million: 3, output_per_million: 15 }`,
-  )
-  .join('\n')}
-`);
-  });
-  after(async () => {
-    await gateway.close();
-    for (const fake of fakes.values()) await fake.close();
-  });
-
-  async function post(path: string, body: object): Promise<Answer> {
-    const answer = await ask(gateway, path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    expect(answer.status, answer.text).to.equal(200);
-    return answer;
-  }
+  before(() =>
+    wires.start((wire, received) => {
+      said = received.body;
+      arrived = wire.read(received);
+      const calls = arrived.tools.map((tool) => ({
+        name: String(tool.name),
+        args: argumentsFor(tool.parameters),
+      }));
+      return { calls };
+    }),
+  );
+  after(() => wires.close());
 
   for (const [client, format] of Object.entries(FORMAT_CLIENTS)) {
     for (const wire of STRICT) {
       it(`${client} through ${wire}: alternatives at the top become one object`, async () => {
-        await post(format.path(wire, false), asking(format, wire, false, ALTERNATIVES));
+        await wires.post(format.path(wire, false), asking(format, wire, false, ALTERNATIVES));
         const [tool] = arrived?.tools ?? [];
         expect(tool?.parameters).to.deep.equal(UNITED);
         expect(tool?.description).to.include(TOOL.description);
@@ -94,7 +60,7 @@ ${names
       it(`${client} through ${wire}: the client gets its own keys back, and they go out again`, async () => {
         for (const stream of [false, true]) {
           const body = asking(format, wire, stream, ODD);
-          const told = format.read(await post(format.path(wire, stream), body), stream);
+          const told = format.read(await wires.post(format.path(wire, stream), body), stream);
           const [tool] = arrived?.tools ?? [];
           const { properties = {}, required } = (tool?.parameters ?? {}) as {
             properties?: Record<string, object>;
@@ -108,7 +74,10 @@ ${names
           expect(told.calls.map((call) => call.args)).to.deep.equal([args]);
           const so_far = body[format.turns] as object[];
           const more = [...told.echo, ...format.results(told.calls, 'sun')];
-          await post(format.path(wire, stream), { ...body, [format.turns]: [...so_far, ...more] });
+          await wires.post(format.path(wire, stream), {
+            ...body,
+            [format.turns]: [...so_far, ...more],
+          });
           expect(arrived?.calls.map((call) => call.args)).to.deep.equal([
             argumentsFor(tool?.parameters),
           ]);
@@ -117,7 +86,7 @@ ${names
     }
 
     it(`${client}: Gemini gets a schema as it is`, async () => {
-      await post(format.path('gemini', false), asking(format, 'gemini', false, ALTERNATIVES));
+      await wires.post(format.path('gemini', false), asking(format, 'gemini', false, ALTERNATIVES));
       expect(JSON.parse(said)).to.have.nested.property(
         'tools[0].functionDeclarations[0].parametersJsonSchema.anyOf',
       );
@@ -125,7 +94,7 @@ ${names
   }
 
   it('lose strict where they are folded, which is named', async () => {
-    const answer = await post('/openai/v1/chat/completions', {
+    const answer = await wires.post('/openai/v1/chat/completions', {
       model: 'openai',
       messages: [{ role: 'user', content: 'Hi' }],
       tools: [

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { ask, type Answer } from '../../helpers/ask.js';
-import { startGateway, type TestGateway } from '../../helpers/gateway.js';
-import { play, startUpstream, type FakeUpstream } from '../../helpers/upstream.js';
+import { ask } from '../../helpers/ask.js';
 import { at, listAt, TOOL, type Turn } from './formats/helpers/conversation-parts.js';
 import { FORMAT_CLIENTS, type FormatClient } from './formats/helpers/format-clients.js';
 import { WIRE_FAKES } from './formats/helpers/wires/wire-fakes.js';
+import { WiresGateway } from './formats/helpers/wires/wires-gateway.js';
 
 const LONG = `${'search_the_whole_archive_of_letters_'.repeat(4)}`.slice(0, 130);
 const ODD = 'mcp files/read: naïve?';
@@ -27,44 +26,20 @@ const LEGAL: Record<string, { name: RegExp; id: RegExp }> = {
 const IDS = /"(?:tool_call_id|toolUseId|tool_use_id|call_id)":"([^"]*)"/gu;
 
 describe('tools whose names and IDs a wire does not take', () => {
-  const fakes = new Map<string, FakeUpstream>();
+  const wires = new WiresGateway();
   /** The names under which each wire was offered tools. */
   let offered: string[] = [];
   let turn: Turn | undefined;
-  let gateway: TestGateway;
 
-  before(async () => {
-    for (const [name, wire] of Object.entries(WIRE_FAKES)) {
-      const fake = await startUpstream((received, response) => {
-        offered = wire.read(received).tools.map((tool) => String(tool.name));
-        const args = { city: 'Oslo', fact: 'weather' };
-        const calls = offered.map((one) => ({ name: one, args }));
-        return play(wire.answer(turn ?? { calls }, received), response);
-      });
-      fakes.set(name, fake);
-    }
-    gateway = await startGateway(yaml(fakes));
-  });
-  after(async () => {
-    await gateway.close();
-    for (const fake of fakes.values()) await fake.close();
-  });
+  before(() =>
+    wires.start((wire, received) => {
+      offered = wire.read(received).tools.map((tool) => String(tool.name));
+      const args = { city: 'Oslo', fact: 'weather' };
+      return turn ?? { calls: offered.map((name) => ({ name, args })) };
+    }),
+  );
+  after(() => wires.close());
   beforeEach(() => (turn = undefined));
-
-  async function post(path: string, body: object): Promise<Answer> {
-    const answer = await ask(gateway, path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    expect(answer.status, answer.text).to.equal(200);
-    return answer;
-  }
-
-  function sentTo(wire: string): { body: string; json: unknown } {
-    const { body = '', json } = fakes.get(wire)?.requests.at(-1) ?? {};
-    return { body, json };
-  }
 
   for (const [client, format] of Object.entries(FORMAT_CLIENTS)) {
     for (const [wire, fake] of Object.entries(WIRE_FAKES)) {
@@ -72,10 +47,10 @@ describe('tools whose names and IDs a wire does not take', () => {
         for (const stream of [false, true]) {
           const path = format.path(wire, stream);
           // A name of the client's own that equals one which was made before.
-          await post(path, withTools(format, wire, stream, NAMES));
+          await wires.post(path, withTools(format, wire, stream, NAMES));
           const names = [...NAMES, offered[0] ?? ''];
           const body = withTools(format, wire, stream, names);
-          const told = format.read(await post(path, body), stream);
+          const told = format.read(await wires.post(path, body), stream);
           expect(offered).to.have.length(5);
           expect(new Set(offered).size).to.equal(5);
           for (const name of offered) expect(name).to.match(LEGAL[wire]?.name ?? /$^/u);
@@ -89,10 +64,10 @@ describe('tools whose names and IDs a wire does not take', () => {
           const next = { ...body, [format.turns]: [...so_far, ...more] };
           const id = told.calls[0]?.id ?? 'none';
           const text = JSON.stringify(next).replaceAll(`"${id}"`, JSON.stringify(LONG_ID));
-          await post(path, JSON.parse(text) as object);
+          await wires.post(path, JSON.parse(text) as object);
           turn = undefined;
-          const { body: sent } = sentTo(wire);
-          const received = fakes.get(wire)?.requests.at(-1);
+          const { body: sent } = wires.sentTo(wire);
+          const received = wires.fakes.get(wire)?.requests.at(-1);
           const arrived = received && fake.read(received);
           expect(arrived?.calls.map(({ name }) => name)).to.deep.equal(first_offered);
           expect(arrived?.results.map(({ name }) => name)).to.deep.equal(first_offered);
@@ -131,8 +106,8 @@ describe('tools whose names and IDs a wire does not take', () => {
       const format = FORMAT_CLIENTS[client];
       if (!format) throw new Error(client);
       const asked = { ...withTools(format, 'openai', false, NAMES), ...body(`${LONG}_b`) };
-      await post(format.path('openai', false), asked);
-      expect(at(sentTo('openai').json, ...sent)).to.equal(offered[1]);
+      await wires.post(format.path('openai', false), asked);
+      expect(at(wires.sentTo('openai').json, ...sent)).to.equal(offered[1]);
     });
   }
 
@@ -140,7 +115,7 @@ describe('tools whose names and IDs a wire does not take', () => {
     const tools = NAMES.map((name) => ({ type: 'function', name, parameters: TOOL.parameters }));
     const allowed = [{ type: 'function', name: `${LONG}_b` }];
     const tool_choice = { type: 'allowed_tools', mode: 'required', tools: allowed };
-    const answer = await post('/v1/responses', {
+    const answer = await wires.post('/v1/responses', {
       model: 'gemini',
       input: 'Hi',
       tools,
@@ -160,7 +135,12 @@ describe('tools whose names and IDs a wire does not take', () => {
       { type: 'custom', name: ODD },
     ];
     for (const stream of [false, true]) {
-      const answer = await post('/v1/responses', { model: 'bedrock', input: 'Hi', tools, stream });
+      const answer = await wires.post('/v1/responses', {
+        model: 'bedrock',
+        input: 'Hi',
+        tools,
+        stream,
+      });
       const lines = answer.text.split('\n').filter((line) => line.startsWith('data: '));
       const last: unknown = JSON.parse(stream ? (lines.at(-1) ?? '').slice(6) : answer.text);
       const items = listAt(last, ...(stream ? ['response', 'output'] : ['output']));
@@ -178,7 +158,7 @@ describe('tools whose names and IDs a wire does not take', () => {
     turn = { text: 'Cold.' };
     const name = `${LONG}_a`;
     const input_schema = { type: 'object', properties: {} };
-    await ask(gateway, '/v1/messages', {
+    await ask(wires.gateway, '/v1/messages', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'anthropic-beta': 'tool-search-2025' },
       body: JSON.stringify({
@@ -207,7 +187,7 @@ describe('tools whose names and IDs a wire does not take', () => {
         ],
       }),
     });
-    const { json } = sentTo('anthropic');
+    const { json } = wires.sentTo('anthropic');
     const [result] = listAt(json, 'messages', 2, 'content');
     expect(at(result, 'content', 0, 'tool_name')).to.equal(at(json, 'tools', 1, 'name'));
     expect(at(result, 'tool_use_id')).to.equal(at(json, 'messages', 1, 'content', 0, 'id'));
@@ -234,25 +214,4 @@ function withTools(
     ? [{ functionDeclarations: named(declared[0]) }]
     : named(tool);
   return { ...body, tools };
-}
-
-function yaml(fakes: ReadonlyMap<string, FakeUpstream>): string {
-  const wires = [...fakes].map(([name, { url }]) => [name, url, WIRE_FAKES[name]] as const);
-  const providers = wires.map(
-    ([name, url, wire]) =>
-      `  ${name}: { uses: ${wire?.uses}, base_url: '${url}', ${wire?.provider} }`,
-  );
-  const models = wires.map(
-    ([name, , wire]) => `  ${name}:
-    owner: acme
-    capabilities: [chat, tools]
-    upstreams: [{ provider: ${name}, model: '${wire?.model}' }]
-    price: { input_per_million: 3, output_per_million: 15 }`,
-  );
-  return `owners: { acme: { name: Acme } }
-providers:
-${providers.join('\n')}
-models:
-${models.join('\n')}
-`;
 }
