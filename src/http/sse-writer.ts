@@ -82,7 +82,7 @@ export class SseWriter {
   }
 
   /**
-   * Node writes a chunk as four pieces, which costs a fifth of an event. So the chunks between the
+   * Node writes a chunk as four pieces, which costs more than one. So the chunks between the
    * first, which goes out with the head, and the last are written to the socket in one piece.
    */
   #send(text: string): boolean {

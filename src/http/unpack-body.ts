@@ -62,7 +62,7 @@ function createUnzstd(terms: UnpackTerms): Transform {
 
 /**
  * Unpacks zstd on a Node without it. It takes the whole body first: the decoder unpacks at once,
- * and no more than it is told, in about 50 ms for 20 MB.
+ * and no more than it is told.
  */
 class Unzstd extends Transform {
   readonly #chunks: Buffer[] = [];

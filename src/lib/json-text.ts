@@ -139,8 +139,8 @@ function endOfString(bytes: Buffer, start: number): number {
 }
 
 /**
- * Decodes UTF-8, one piece in each turn of the event loop. Decoding 20 MB at once would block all
- * other requests for a tenth of a second.
+ * Decodes UTF-8, one piece in each turn of the event loop. Decoding a large body at once would
+ * block all other requests.
  */
 export async function decode(bytes: Buffer): Promise<string> {
   const decoder = new StringDecoder('utf8');

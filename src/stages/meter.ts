@@ -118,7 +118,7 @@ function chargeOf(
   return charge;
 }
 
-/** The counts of a bill as JSON. Most have tokens alone, and are written many times faster. */
+/** The counts of a bill as JSON. Most have tokens alone, which takes no serializer. */
 function usageText({ usage, counts }: Bill): string {
   const { prompt_tokens, completion_tokens } = usage;
   if (counts) return JSON.stringify({ ...counts, prompt_tokens, completion_tokens });

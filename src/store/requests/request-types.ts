@@ -146,7 +146,7 @@ export interface RequestStore {
   latencies(query: LatencyQuery): Promise<LatencyRow[]>;
   /**
    * How many rows the hours of an account have, up to the limit. An hour has one row for each key,
-   * model, provider and status. Adding up a hundred thousand takes a third of a second.
+   * model, provider and status. Adding up a hundred thousand of them takes long.
    */
   hourRows(query: HourRowsQuery, limit: number): Promise<number>;
   /** Adds some new records to the totals. True if there are more. */

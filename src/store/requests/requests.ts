@@ -110,7 +110,7 @@ async function readStretches(
 }
 
 /**
- * Reads the newest records of a stretch. A disk yields rows several times faster forwards than
+ * Reads the newest records of a stretch. A disk yields rows faster forwards than
  * backwards, so a stretch whose matching records fit on the page is read forwards.
  */
 async function readStretch(
