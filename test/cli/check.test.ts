@@ -65,15 +65,11 @@ describe('tollgate check', () => {
     const chunks = (await readdir(join(dist, 'chunks'))).filter((name) => name.endsWith('.js'));
     const named = (name: string): string[] =>
       chunks.filter((one) => one.startsWith(`${name}-`)).map((one) => join(dist, 'chunks', one));
-    const isParser = (file: string): boolean =>
-      readFileSync(file, 'utf8').includes('// node_modules/yaml/');
     const loaded = importedBy([join(dist, 'cli/main.js'), ...named('check')]);
     expect(loaded.length).to.be.above(10);
-    expect(loaded.filter(isParser)).to.deep.equal([]);
     const isQuery = (file: string): boolean =>
       readFileSync(file, 'utf8').includes('from "@jmespath-community/jmespath"');
     expect(loaded.filter(isQuery)).to.deep.equal([]);
-    expect(importedBy(named('document')).filter(isParser)).to.have.length(1);
   });
 
   it('finds the shipped file sound', async () => {
