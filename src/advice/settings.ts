@@ -120,7 +120,7 @@ export const emptiedFolder: Advice = {
   saves: 'the ledger, and the charges that wait for it',
   *check({ source, configuration: { directory, store, journal } }) {
     const kept = [
-      ['store', store.replace(/^sqlite:/, ''), 'sqlite:/var/lib/tollgate/tollgate.db'],
+      ['store', store.replace(/^sqlite:/u, ''), 'sqlite:/var/lib/tollgate/tollgate.db'],
       ['journal', journal, '/var/lib/tollgate/journal'],
     ] as const;
     for (const [key, path, usual] of kept) {

@@ -105,11 +105,14 @@ function between(lines: readonly string[], from: number, to: number): string {
   return shown.join('\n');
 }
 
+/** A longer line is no slip of a person, and the patterns take time by its square. */
+const MAX_LINE = 1_000;
+
 /** All changes of a line that could be what was meant. */
 function* changesAt(lines: readonly string[], line: number): Iterable<Change> {
   yield* charactersOf(lines);
   const text = lines[line] ?? '';
-  if (!isText(text)) return;
+  if (!isText(text) || text.length > MAX_LINE) return;
   for (const found of textChanges(text)) {
     const { column, message, hint } = found;
     yield { line, column, message, hint, columns: 0, lines: lines.with(line, found.text) };

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { openStore } from '../../src/store/open.js';
-import { until } from '../helpers/until.js';
 import { chatJson, sse } from '../helpers/upstream.js';
 import {
   closeAndAudit,
@@ -68,28 +67,6 @@ describe('when the client disconnects,', () => {
         });
       });
     }
-
-    it('is free if its call still waits for a connection when the time to drain is over', async () => {
-      const { promise, open: goOn } = gate();
-      const settings = 'limits: { drain: 50ms, connections: 1 }';
-      const house = await open(
-        { ...chatJson('one'), hold: promise },
-        { provider: DRAIN, settings },
-      );
-      const holds = async (): Promise<number> => (await house.gateway.store.verify()).open_holds;
-      const first = house.post(HELLO);
-      await until(() => house.upstream.requests.length === 1, 'the upstream works');
-      const leaving = new AbortController();
-      const second = house.post(HELLO, { signal: leaving.signal }).catch(() => undefined);
-      await until(async () => (await holds()) === 2, 'the other call waits');
-      leaving.abort();
-      await second;
-      await until(async () => (await holds()) === 1, 'the other call is over');
-      expect(await house.charges()).to.deep.equal([]);
-      goOn();
-      expect((await first).status).to.equal(200);
-      expect(house.upstream.requests).to.have.lengthOf(1);
-    });
 
     it('is free if it fails after its client has left', async () => {
       const { promise, open: goOn } = gate();

@@ -15,7 +15,8 @@ export function operationsOf({ endpoints }: Configuration): Map<string, string> 
     endpoints.map(({ name, stages }) => {
       const options = stages.map(({ option }) => option).filter(isRecord);
       const route = options.find((option) => option['capability'] !== undefined);
-      const capability = String(route?.['capability'] ?? name);
+      const routed = route?.['capability'];
+      const capability = typeof routed === 'string' ? routed : name;
       return [name, OPERATIONS[capability] ?? capability];
     }),
   );
