@@ -128,7 +128,7 @@ function reportWhole(source: Source, pointer: string, name: Part, { data }: Mani
 }
 
 /** The name of a manifest as `uses` has it. */
-export function manifestName({ file }: Source): string {
+function manifestName({ file }: Source): string {
   return quote(basename(file, '.yaml'));
 }
 

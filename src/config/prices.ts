@@ -133,7 +133,7 @@ export function examplePrice(
 }
 
 /** The units that a price lacks, each with a capability that nothing else pays for. */
-export function missingUnits(
+function missingUnits(
   given: readonly string[],
   capabilities: ReadonlySet<Capability>,
   modalities: Modalities,

@@ -18,13 +18,6 @@ export function parseNetwork(
   return { address, bits, family: familyOf(address) };
 }
 
-/** An IPv4 network without the bits of a host; undefined for any other text, and for `/0`. */
-export function networkOf(text: string): string | undefined {
-  if (!ipaddr.IPv4.isValidCIDR(text) || text.endsWith('/0')) return undefined;
-  const [, bits = ''] = text.split('/');
-  return `${ipaddr.IPv4.networkAddressFromCIDR(text).toString()}/${bits}`;
-}
-
 /** Makes a list of networks. Invalid ones are left out: the check of the file reports them. */
 export function networksOf(texts: readonly string[]): Networks {
   const list = new BlockList();

@@ -6,7 +6,6 @@ import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { GatewayError } from '../core/errors.js';
 import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
-import type { LimitName } from './model-check.js';
 import type { ModelListFormat } from './model-list-format.js';
 import type { FailedRequest, PathParams, Request, Shape, State } from './stage.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
@@ -199,8 +198,6 @@ export interface ModalityConfiguration {
   /** Capabilities that refine it and need it, such as `vision` for chat. */
   readonly refinements: readonly Capability[];
   readonly units: Readonly<Record<string, PriceUnit>>;
-  /** The limits of a model that it reads, each with the capabilities that need it. */
-  readonly limits: Readonly<Partial<Record<LimitName, readonly Capability[]>>>;
   readonly manifest: ManifestSide;
   /** What its models do, for sentences: `makes videos`. */
   readonly does: string;

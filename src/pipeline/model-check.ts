@@ -4,9 +4,6 @@ import type { ProviderManifest } from '../schema-types/provider.js';
 import { pointer as join, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
-/** A key of a model's `limits`. */
-export type LimitName = keyof NonNullable<ModelEntry['limits']>;
-
 /** An upstream of a model in gateway.yaml, with its place in the file. */
 export interface CheckedUpstream {
   pointer: string;

@@ -71,11 +71,6 @@ export const chat: Modality = {
       audio_output_per_million: { pays: TEXT, is_class: true },
       long_prompt: { pays: TEXT, is_class: true, read: readLongPrompt },
     },
-    limits: {
-      max_tokens: TEXT,
-      default_max_tokens: TEXT,
-      image_tokens: ['vision', 'file'],
-    },
     manifest: { served_by: [['chat']], read: readChat },
     does: 'writes text',
     fields: {

@@ -50,7 +50,6 @@ export const embedding: Modality = {
   configuration: {
     refinements: [],
     units: { input_per_million: { pays: ['embedding'] } },
-    limits: {},
     manifest: { served_by: [['embedding']], read: readEmbedding },
     does: 'makes embeddings',
     fields: {

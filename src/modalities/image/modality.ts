@@ -75,12 +75,6 @@ export const image: Modality = {
         isWanted: (given) => !isByTokens(given),
       },
     },
-    limits: {
-      max_tokens: ['image'],
-      image_tokens: ['image'],
-      images: ['image'],
-      image_pixels: ['image'],
-    },
     manifest: { served_by: [['image']], read: readImage },
     does: 'makes images',
     model_names: /^(?:dall-e|gpt-image|imagen)-/,

@@ -41,7 +41,6 @@ export const moderation: Modality = {
   configuration: {
     refinements: [],
     units: { input_per_million: { pays: ['moderation'] } },
-    limits: { image_tokens: ['moderation'] },
     manifest: { served_by: [['moderation']], read: readModeration },
     does: 'judges what it reads',
     fields: { own: ['model', 'input'], held: ['model'], refused: [] },

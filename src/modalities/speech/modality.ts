@@ -37,7 +37,6 @@ export const speech: Modality = {
   configuration: {
     refinements: [],
     units: { per_million_characters: { pays: ['speech'], read: readCharacterPrice } },
-    limits: {},
     manifest: { served_by: [['speech']], read: readSpeech },
     does: 'speaks texts',
     model_names: /(?:^|[-/])tts(?:-|$)/,

@@ -120,7 +120,6 @@ export const transcription: Modality = {
         isWanted: (given) => !isByTokens(given),
       },
     },
-    limits: { max_tokens: ['transcription'], audio_seconds: ['transcription'] },
     manifest: { served_by: [['transcription']], read: readTranscription },
     does: 'writes down speech',
     model_names: /whisper|-transcribe/,

@@ -124,7 +124,6 @@ export const video: Modality = {
   configuration: {
     refinements: [],
     units: { per_video_second: { pays: ['video'], read: readVideoPrices } },
-    limits: { duration_seconds: ['video'], sample_count: ['video'], resolutions: ['video'] },
     manifest: { served_by: [['video'], ['video.submit', 'video.status']], read: readVideo },
     does: 'makes videos',
     model_names: /^(?:veo|sora)-/,
