@@ -216,10 +216,6 @@ describe('the router of the gateway', () => {
     ],
     ['a path that is a star', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     ['a whole URL', 'GET http://x/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
-    [
-      'an upgrade',
-      'GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n',
-    ],
   ];
   for (const [what, text] of malformed) {
     it(`answers ${what} in the one error shape`, async () => {
