@@ -4,7 +4,7 @@ import type { Field as ActionField, FieldForm, OneAction } from '../../actions/a
 import { SCOPE_NAMES, SCOPES } from '../../core/scopes.js';
 import { checking } from '../../http/body-schema.js';
 import { readShippedSchema, validatorOfShipped } from '../../lib/schemas.js';
-import { Choice, Field, Fault } from './fields.js';
+import { Choice, Field } from './fields.js';
 import { amountOf, faultMessage, textOf, type FormState } from './form.js';
 import { Notice } from './parts.js';
 
@@ -168,7 +168,11 @@ function CheckList(props: {
     <fieldset aria-describedby={fault === undefined ? undefined : `${name}-fault`}>
       <legend>{label}</legend>
       <p class="hint">{hint}</p>
-      <Fault name={name} fault={fault} />
+      {fault !== undefined && (
+        <p class="wrong" id={`${name}-fault`} role="alert">
+          {fault}
+        </p>
+      )}
       <div class={isDescribed ? 'scopes' : 'choices'}>
         {options.map(({ value, about }) => (
           <label class="choice">

@@ -33,8 +33,7 @@ export function Field(props: {
   );
 }
 
-/** The fault of a field, which it names as its description. */
-export function Fault(props: { name: string; fault: string | undefined }): JSX.Element | null {
+function Fault(props: { name: string; fault: string | undefined }): JSX.Element | null {
   if (props.fault === undefined) return null;
   return (
     <span class="wrong" id={`${props.name}-fault`}>
