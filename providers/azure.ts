@@ -41,7 +41,7 @@ export const image: ImageCodec = {
 };
 
 function deployed(encoded: Encoded, { model, provider }: Upstream, path: string): Encoded {
-  const query = new URLSearchParams({ 'api-version': String(provider.wire['api_version']) });
+  const query = new URLSearchParams({ 'api-version': String(provider.wire.api_version) });
   return {
     ...encoded,
     path: `/deployments/${encodeURIComponent(model)}${path}?${query.toString()}`,

@@ -27,7 +27,7 @@ const MISTRAL_TOOL_RULES: ToolRules = {
 };
 
 function codecOf({ model, provider }: Upstream): Omit<ChatCodec, 'openFrames'> {
-  return provider.wire['invoke_claude'] === true && isClaude(model) ? invoke : converse;
+  return provider.wire.invoke_claude === true && isClaude(model) ? invoke : converse;
 }
 
 /** Amazon Bedrock by its operations Converse and ConverseStream, for every model that it serves. */

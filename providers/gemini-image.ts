@@ -83,7 +83,7 @@ function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply
   // Images among the thoughts are drafts.
   const parts = candidates
     .flatMap((candidate) => listIn(objectIn(candidate, 'content'), 'parts'))
-    .filter((part) => part['thought'] !== true);
+    .filter((part) => part.thought !== true);
   const images = parts.flatMap(imageIn);
   if (images.length === 0) throw noImage(answer, candidates, parts);
   return { images, usage: usageIn(answer) };
@@ -115,7 +115,7 @@ function noImage(answer: Fields, candidates: Fields[], parts: Fields[]): Upstrea
 }
 
 function usageIn(answer: Fields): Fields | undefined {
-  const usage = answer['usageMetadata'];
+  const usage = answer.usageMetadata;
   if (usage === undefined) return undefined;
   const counts = objectIn(answer, 'usageMetadata');
   return {

@@ -19,7 +19,7 @@ export function modelOf(model: string): string {
 export function answerIn(body: unknown, provider: Provider): Fields {
   const answer: unknown = Array.isArray(body) ? body[0] : body;
   if (!isRecord(answer)) throw broken("The upstream's answer is not a JSON object.");
-  if (isRecord(answer['error'])) throw classifyErrorInside(answer, provider);
+  if (isRecord(answer.error)) throw classifyErrorInside(answer, provider);
   return answer;
 }
 

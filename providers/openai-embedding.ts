@@ -26,7 +26,7 @@ export const embedding: EmbeddingCodec = { encode, decode };
 function encode(call: EmbeddingCall, upstream: Upstream): Encoded {
   const { inputs, dimensions, fields } = call;
   const body = changedFields({ ...fields, ...(dimensions && { dimensions }) }, upstream, FIXED);
-  const asksBase64 = upstream.provider.wire['embedding_base64'] === true;
+  const asksBase64 = upstream.provider.wire.embedding_base64 === true;
   Object.assign(body, {
     model: upstream.model,
     // One input stands by itself: some upstreams take no list of token lists.
@@ -38,14 +38,14 @@ function encode(call: EmbeddingCall, upstream: Upstream): Encoded {
 
 function decode(body: unknown, { inputs }: EmbeddingCall, { provider }: Upstream): EmbeddingReply {
   const answer = checked(body, provider);
-  const data = recordsIn(answer['data']);
+  const data = recordsIn(answer.data);
   if (data.length !== inputs.length) {
     throw broken(`The upstream gave ${data.length} embeddings for ${inputs.length} inputs.`);
   }
-  const [usage = {}] = recordsIn([answer['usage']]);
+  const [usage = {}] = recordsIn([answer.usage]);
   return {
-    vectors: inOrder(data).map((one) => vectorIn(one['embedding'])),
-    usage: { prompt_tokens: usage['prompt_tokens'], completion_tokens: 0 },
+    vectors: inOrder(data).map((one) => vectorIn(one.embedding)),
+    usage: { prompt_tokens: usage.prompt_tokens, completion_tokens: 0 },
   };
 }
 
@@ -53,7 +53,7 @@ function decode(body: unknown, { inputs }: EmbeddingCall, { provider }: Upstream
 function inOrder(data: Record<string, unknown>[]): Record<string, unknown>[] {
   const indexes = data.map(({ index }) => index);
   if (!indexes.every(isIndex) || new Set(indexes).size < indexes.length) return data;
-  return data.toSorted((a, b) => Number(a['index']) - Number(b['index']));
+  return data.toSorted((a, b) => Number(a.index) - Number(b.index));
 }
 
 function vectorIn(embedding: unknown): Vector {

@@ -36,12 +36,12 @@ export const image: ImageCodec = {
   encode,
   decode,
   answers_base64: ({ model, provider: { wire } }) =>
-    wire['image_wire'] !== 'dall-e' && !model.startsWith('dall-e'),
+    wire.image_wire !== 'dall-e' && !model.startsWith('dall-e'),
 };
 
 function encode(call: ImageCall, upstream: Upstream): Encoded {
   const { wire } = upstream.provider;
-  const isOlder = wire['image_wire'] === 'dall-e';
+  const isOlder = wire.image_wire === 'dall-e';
   const asked: Record<string, unknown> = {
     ...allowed(call.fields),
     ...(call.size && { size: sizeOf(call.size, wire) }),
@@ -107,20 +107,20 @@ function ownFields({ own_fields = {}, images }: ImageCall, price: Price): Record
 }
 
 function sizeOf({ width, height }: ImageSize, wire: Upstream['provider']['wire']): string {
-  if (wire['free_sizes'] === true || wire['image_wire'] === 'dall-e') return `${width}x${height}`;
+  if (wire.free_sizes === true || wire.image_wire === 'dall-e') return `${width}x${height}`;
   if (width === height) return SQUARE;
   return width > height ? LYING : STANDING;
 }
 
 function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply {
   const answer = checked(body, provider);
-  const images = recordsIn(answer['data']).flatMap(imageIn);
+  const images = recordsIn(answer.data).flatMap(imageIn);
   if (images.length === 0) throw broken('The upstream gave no image.');
   return {
     images,
     made: madeIn(answer),
     words: wordsIn(answer),
-    usage: usageIn(answer['usage']),
+    usage: usageIn(answer.usage),
   };
 }
 
@@ -161,8 +161,8 @@ function usageIn(reported: unknown): Record<string, unknown> | undefined {
   if (!usage) return undefined;
   const { input_tokens_details } = usage;
   return {
-    prompt_tokens: usage['input_tokens'] ?? usage['prompt_tokens'],
-    completion_tokens: usage['output_tokens'] ?? usage['completion_tokens'],
+    prompt_tokens: usage.input_tokens ?? usage.prompt_tokens,
+    completion_tokens: usage.output_tokens ?? usage.completion_tokens,
     ...(input_tokens_details !== undefined && { input_tokens_details }),
   };
 }

@@ -21,14 +21,14 @@ export const moderation: ModerationCodec = {
 };
 
 function decode(answer: Record<string, unknown>, { results }: ModerationCall): ModerationReply {
-  const found = recordsIn(answer['results']);
+  const found = recordsIn(answer.results);
   if (found.length !== results) {
     throw broken(`The upstream gave ${found.length} results for ${results} inputs.`);
   }
-  const [usage = {}] = recordsIn([answer['usage']]);
+  const [usage = {}] = recordsIn([answer.usage]);
   return {
     results: found.map(resultIn),
-    usage: { prompt_tokens: usage['prompt_tokens'], completion_tokens: 0 },
+    usage: { prompt_tokens: usage.prompt_tokens, completion_tokens: 0 },
   };
 }
 

@@ -47,7 +47,7 @@ function encode(call: TranscriptionCall, upstream: Upstream): Encoded {
 const NEEDS_TIMES: readonly TranscriptFormat[] = ['verbose_json', 'srt', 'vtt'];
 
 function givesVerbose({ model, provider }: Upstream): boolean {
-  const begins: unknown = provider.wire['verbose_transcripts'];
+  const begins: unknown = provider.wire.verbose_transcripts;
   return Array.isArray(begins) && begins.some((begin) => model.startsWith(String(begin)));
 }
 
@@ -64,14 +64,14 @@ function decode(body: unknown, _: TranscriptionCall, { provider }: Upstream): Tr
   const answer = checked(body, provider);
   const { text, language, duration, segments, words } = answer;
   if (typeof text !== 'string') throw broken('The upstream gave no transcript.');
-  const [usage = {}] = recordsIn([answer['usage']]);
+  const [usage = {}] = recordsIn([answer.usage]);
   return {
     text,
     ...(typeof language === 'string' && { language }),
     ...(Array.isArray(segments) && { segments: recordsIn(segments).flatMap(segmentIn) }),
     ...(Array.isArray(words) && { words: recordsIn(words).flatMap(wordIn) }),
     // The billed length takes precedence over the measured one.
-    seconds: usage['seconds'] ?? duration,
+    seconds: usage.seconds ?? duration,
     ...(duration !== undefined && { duration }),
     usage: tokensIn(usage),
   };
@@ -93,7 +93,7 @@ function segmentIn(segment: Record<string, unknown>): Segment[] {
   if (typeof start !== 'number' || typeof end !== 'number') return [];
   const known = SEGMENT_FIELDS.filter((name) => segment[name] !== undefined);
   const more = Object.fromEntries(known.map((name) => [name, segment[name]]));
-  return [{ ...more, start, end, text: textOfValue(segment['text']) }];
+  return [{ ...more, start, end, text: textOfValue(segment.text) }];
 }
 
 function wordIn({ word, start, end }: Record<string, unknown>): object[] {
@@ -104,6 +104,6 @@ function wordIn({ word, start, end }: Record<string, unknown>): object[] {
 function tokensIn(usage: Record<string, unknown>): object | undefined {
   const { input_tokens: prompt_tokens, output_tokens: completion_tokens } = usage;
   if (prompt_tokens === undefined) return undefined;
-  const [details] = recordsIn([usage['input_token_details']]);
+  const [details] = recordsIn([usage.input_token_details]);
   return { prompt_tokens, completion_tokens, ...(details && { prompt_tokens_details: details }) };
 }

@@ -72,7 +72,7 @@ export async function answer(
     signal,
     isCut: fail === 'cut',
   };
-  return body['stream'] === true
+  return body.stream === true
     ? respond(200, 'text/event-stream', stream(call))
     : respond(200, 'application/json', whole(call));
 }
@@ -122,7 +122,7 @@ async function* stream(call: SimulatedCall): AsyncGenerator<Uint8Array> {
     }
   }
   for (const [index, { finish }] of completions.entries()) yield writeDelta(index, {}, finish);
-  if (isRecord(body['stream_options']) && body['stream_options']['include_usage'] === true) {
+  if (isRecord(body.stream_options) && body.stream_options.include_usage === true) {
     yield event({ ...head, choices: [], usage: usage(call) });
   }
   yield Buffer.from('data: [DONE]\n\n');
@@ -142,7 +142,7 @@ function deltaOf({ tokens, call }: Completion, at: number): Fields {
 function heading({ body }: SimulatedCall, object: string): Fields {
   const id = hash(JSON.stringify(body)).toString(16).padStart(8, '0');
   const created = Math.floor(Date.now() / 1_000);
-  return { id: `chatcmpl-${id}`, object, created, model: body['model'] };
+  return { id: `chatcmpl-${id}`, object, created, model: body.model };
 }
 
 function usage({ body, completions }: SimulatedCall): Fields {

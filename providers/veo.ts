@@ -119,7 +119,7 @@ export function veoProgress(
   }
   if (status !== 200) throw classifyError(status, {}, JSON.stringify(body), provider);
   const operation = objectIn({ body }, 'body');
-  if (operation['done'] !== true) {
+  if (operation.done !== true) {
     if (textIn(operation, 'name') !== undefined) return { status: 'IN_PROGRESS' };
     throw broken('The upstream says nothing of the video.');
   }
@@ -135,7 +135,7 @@ export function veoProgress(
 
 function errorIn(operation: Fields): string {
   const error = objectIn(operation, 'error');
-  if (CREDENTIAL_CODES.includes(error['code'])) {
+  if (CREDENTIAL_CODES.includes(error.code)) {
     return "The upstream refused the gateway's credentials.";
   }
   return textIn(error, 'message') ?? 'The upstream gave no reason.';

@@ -55,7 +55,7 @@ function encodeClaude(call: ChatCall, upstream: Upstream): Encoded {
   const ignored = (encoded.ignored ?? []).map((name) =>
     THINKING.some((one) => one === name) ? 'reasoning' : name,
   );
-  if (reasoning['exclude'] === true) ignored.push('reasoning.exclude');
+  if (reasoning.exclude === true) ignored.push('reasoning.exclude');
   return { ...encoded, ignored };
 }
 

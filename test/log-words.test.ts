@@ -19,7 +19,7 @@ describe('the log of an upstream error that repeats the prompt', () => {
     expect(JSON.stringify([plainError(fault), plainError(shown)])).not.to.match(/aunt|it\.ts/u);
     const outcomes = new ProviderHealth(() => 1);
     outcomes.failed('up', fault);
-    expect(outcomes.report()['up']?.last_failure?.message).to.equal('The upstream failed.');
+    expect(outcomes.report().up?.last_failure?.message).to.equal('The upstream failed.');
   });
 
   const statuses = [400, 422, 401, 404, 429, 500, 503];

@@ -15,9 +15,9 @@ export const BETWEEN_THOUGHTS = '\n\n';
 /** Reads a whole answer. Throws `UpstreamError` for an error, or for a body that is no answer. */
 export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply {
   if (!isRecord(body)) throw broken("The upstream's answer is not a JSON object.");
-  if (body['type'] === 'error' || body['error']) throw classifyErrorInside(body, upstream.provider);
-  if (!Array.isArray(body['content'])) throw broken('The upstream gave no answer.');
-  const blocks = recordsIn(body['content']);
+  if (body.type === 'error' || body.error) throw classifyErrorInside(body, upstream.provider);
+  if (!Array.isArray(body.content)) throw broken('The upstream gave no answer.');
+  const blocks = recordsIn(body.content);
   const decoded = decodeBlocks(blocks, outputTool(call, contextOf(upstream).model));
   const content = decoded.content || (refusalIn(body) ?? '');
   const choice: ChatChoice = {
@@ -26,10 +26,10 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
     ...(decoded.tool_calls && { tool_calls: decoded.tool_calls }),
     ...(decoded.reasoning && { reasoning_content: decoded.reasoning }),
     ...(decoded.thoughts.length > 0 && { reasoning_details: decoded.thoughts.map(detailOf) }),
-    finish_reason: finishOf(body['stop_reason']),
+    finish_reason: finishOf(body.stop_reason),
     ...metSequence(body),
   };
-  return { choices: [choice], usage: anthropicUsage(body['usage'], repeats(call, upstream)) };
+  return { choices: [choice], usage: anthropicUsage(body.usage, repeats(call, upstream)) };
 }
 
 interface DecodedBlocks {
@@ -47,8 +47,8 @@ function decodeBlocks(
   const decoded: DecodedBlocks = { content: '', reasoning: '', thoughts: [] };
   const texts: string[] = [];
   for (const block of blocks) {
-    if (block['type'] === 'text') decoded.content += textOfValue(block['text']);
-    else if (block['type'] === 'tool_use') {
+    if (block.type === 'text') decoded.content += textOfValue(block.text);
+    else if (block.type === 'tool_use') {
       const call = toolCall(block);
       if (call.function.name === output_tool) decoded.content += call.function.arguments;
       else (decoded.tool_calls ??= []).push(call);
@@ -69,8 +69,8 @@ export function thoughtOf(block: Record<string, unknown>): ReasoningBlock | unde
   if (type !== 'thinking') return undefined;
   return {
     type,
-    thinking: textOfValue(block['thinking']),
-    signature: textOfValue(block['signature']),
+    thinking: textOfValue(block.thinking),
+    signature: textOfValue(block.signature),
   };
 }
 
@@ -86,7 +86,7 @@ function toolCall({ id, name, input }: Record<string, unknown>): ToolCall {
 /** The explanation of a refusal, which becomes the text of an answer without text. */
 export function refusalIn({ stop_reason, stop_details }: Record<string, unknown>) {
   if (stop_reason !== 'refusal' || !isRecord(stop_details)) return undefined;
-  return textOfValue(stop_details['explanation']) || undefined;
+  return textOfValue(stop_details.explanation) || undefined;
 }
 
 /** The stop sequence at which the answer ended, if it was one. */

@@ -92,11 +92,11 @@ function fieldsOf({ fields, original }: ChatCall, { drop }: Upstream, { ignored 
     else if (NEUTRAL[name] !== value) ignored.add(name);
   }
   // The highest level has a name here alone.
-  if (original?.effort === 'max' && given['reasoning_effort'] === 'xhigh') {
-    given['reasoning_effort'] = 'max';
+  if (original?.effort === 'max' && given.reasoning_effort === 'xhigh') {
+    given.reasoning_effort = 'max';
   }
   // Without a choice, the model would call tools that the client has forbidden.
-  if (drop.includes('tool_choice') && fields['tool_choice'] === 'none') delete given['tools'];
+  if (drop.includes('tool_choice') && fields.tool_choice === 'none') delete given.tools;
   return given;
 }
 
@@ -107,7 +107,7 @@ function withOutputTool(
   if (output?.by !== 'tool') return tools;
   const { name } = output.tool;
   return {
-    tools: [...(tools.tools ?? []).filter((tool) => tool['name'] !== name), output.tool],
+    tools: [...(tools.tools ?? []).filter((tool) => tool.name !== name), output.tool],
     tool_choice: { type: 'tool', name, disable_parallel_tool_use: true },
   };
 }
@@ -131,7 +131,7 @@ function allowedReasoning(
   if (!isThinking(wanted)) return wanted;
   const isLost = wanted.thinking?.type === 'enabled' && hasLostThoughts(turns);
   if (!isForcedCall && !isLost && turns.at(-1)?.role !== 'assistant') return wanted;
-  ignored.add(fields['thinking'] === undefined ? 'reasoning_effort' : 'thinking');
+  ignored.add(fields.thinking === undefined ? 'reasoning_effort' : 'thinking');
   const { thinking: _, ...rest } = wanted;
   return rest;
 }
@@ -214,7 +214,7 @@ function contextManagement(
   { betas, ignored }: EncodeContext,
 ): Pick<MessagesBody, 'context_management'> {
   if (!isRecord(given)) return {};
-  const requested = recordsIn(given['edits']);
+  const requested = recordsIn(given.edits);
   const edits = requested.filter(
     ({ type }) => typeof type === 'string' && type.startsWith('clear_'),
   );

@@ -25,17 +25,17 @@ export function jsonInstruction(schema?: object): string {
  * its own; then the system prompt describes the schema.
  */
 export function jsonOutput({ fields }: ChatCall, model: ClaudeModel): JsonOutput | undefined {
-  const format = fields['response_format'];
+  const format = fields.response_format;
   if (!isRecord(format)) return undefined;
-  if (format['type'] === 'json_object') return { by: 'instruction', text: jsonInstruction() };
-  const wanted = format['json_schema'];
-  if (format['type'] !== 'json_schema' || !isRecord(wanted)) return undefined;
+  if (format.type === 'json_object') return { by: 'instruction', text: jsonInstruction() };
+  const wanted = format.json_schema;
+  if (format.type !== 'json_schema' || !isRecord(wanted)) return undefined;
   const { schema, name, description } = wanted;
   if (!isRecord(schema)) return { by: 'instruction', text: jsonInstruction() };
   const held = model.schemas ? strictSchema(schema) : undefined;
   if (held) return { by: 'format', schema: held };
-  const isAlone = recordsIn(fields['tools']).length === 0;
-  if (!isAlone || !model.forced_tools || schema['type'] !== 'object') {
+  const isAlone = recordsIn(fields.tools).length === 0;
+  if (!isAlone || !model.forced_tools || schema.type !== 'object') {
     return { by: 'instruction', text: jsonInstruction(schema) };
   }
   const tool: Tool = {
@@ -48,7 +48,7 @@ export function jsonOutput({ fields }: ChatCall, model: ClaudeModel): JsonOutput
 
 /** The tool whose input becomes the text of the answer; undefined if there is none. */
 export function outputTool(call: ChatCall, model: ClaudeModel): string | undefined {
-  if (call.fields['response_format'] === undefined) return undefined;
+  if (call.fields.response_format === undefined) return undefined;
   const output = jsonOutput(call, model);
   return output?.by === 'tool' ? output.tool.name : undefined;
 }

@@ -38,7 +38,7 @@ export function reasoningBlocks(details: readonly unknown[] | null | undefined):
     open = undefined;
   };
   for (const detail of details ?? []) {
-    if (!isRecord(detail) || detail['format'] !== FORMAT) continue;
+    if (!isRecord(detail) || detail.format !== FORMAT) continue;
     const { type, index, data } = detail;
     if (type === 'reasoning.encrypted' && typeof data === 'string') {
       close();
@@ -46,8 +46,8 @@ export function reasoningBlocks(details: readonly unknown[] | null | undefined):
     } else if (type === 'reasoning.text') {
       if (open && !continues(open, index)) close();
       open ??= { index, text: '', signature: '' };
-      open.text += textOfDetail(detail['text']);
-      open.signature += textOfDetail(detail['signature']);
+      open.text += textOfDetail(detail.text);
+      open.signature += textOfDetail(detail.signature);
     }
   }
   close();

@@ -11,7 +11,7 @@ const MAX_TEMPERATURE = 1;
  * first three, thinking ones neither, and others not both of the first two.
  */
 export function samplingOf(fields: Fields, isThinking: boolean, context: EncodeContext): Sampling {
-  return { ...tokenSampling(fields, isThinking, context), ...stopsOf(fields['stop'], context) };
+  return { ...tokenSampling(fields, isThinking, context), ...stopsOf(fields.stop, context) };
 }
 
 function tokenSampling(fields: Fields, isThinking: boolean, context: EncodeContext): Sampling {

@@ -45,11 +45,11 @@ function strictPart(schema: Schema, state: SchemaState): Record<string, unknown>
     else if (!keepPart(result, name, value, state)) described[name] = value;
   }
   if (isObject(schema)) closeObject(result, schema, state);
-  delete described['$schema'];
-  delete described['additionalProperties'];
+  delete described.$schema;
+  delete described.additionalProperties;
   if (Object.keys(described).length > 0) {
-    const prefix = typeof result['description'] === 'string' ? `${result['description']}\n` : '';
-    result['description'] = `${prefix}${JSON.stringify(described)}`;
+    const prefix = typeof result.description === 'string' ? `${result.description}\n` : '';
+    result.description = `${prefix}${JSON.stringify(described)}`;
   }
   return result;
 }
@@ -107,7 +107,7 @@ function closeObject(result: Record<string, unknown>, schema: Schema, state: Sch
   state.optional += names.filter((name) => !needed.has(name)).length;
   state.isOpen ||= more === true || isRecord(more) || patternProperties !== undefined;
   state.isOpen ||= names.length === 0 && more !== false;
-  result['additionalProperties'] = false;
+  result.additionalProperties = false;
 }
 
 /** Parts within parts, or behind references; deeper schemas are taken for recursive ones. */
@@ -123,7 +123,7 @@ function isRecursive(
   if (typeof part !== 'object' || part === null || seen.has(part)) return false;
   if (around.has(part) || around.size > MAX_DEPTH) return true;
   around.add(part);
-  const referred = isRecord(part) ? resolvePointer(root, part['$ref']) : undefined;
+  const referred = isRecord(part) ? resolvePointer(root, part.$ref) : undefined;
   const inner: unknown[] = [referred, ...Object.values(part)];
   const isFound = inner.some((one) => isRecursive(one, root, around, seen));
   around.delete(part);

@@ -77,26 +77,26 @@ class MessageStream {
     if (data.trim() === '') return false;
     if (event === 'error') throw classifyErrorInside(data, this.#upstream.provider);
     const payload = parse(data);
-    switch (payload['type'] ?? event) {
+    switch (payload.type ?? event) {
       case 'error':
         throw classifyErrorInside(payload, this.#upstream.provider);
       case 'message_start':
-        this.#begin(recordIn(payload['message']), deltas);
+        this.#begin(recordIn(payload.message), deltas);
         return false;
       case 'content_block_start':
-        this.#open(payload['index'], recordIn(payload['content_block']), deltas);
+        this.#open(payload.index, recordIn(payload.content_block), deltas);
         return false;
       case 'content_block_delta':
-        this.#add(this.#blocks.get(payload['index']), recordIn(payload['delta']), deltas);
+        this.#add(this.#blocks.get(payload.index), recordIn(payload.delta), deltas);
         return false;
       case 'content_block_stop':
-        this.#close(this.#blocks.get(payload['index']), deltas);
-        this.#blocks.delete(payload['index']);
+        this.#close(this.#blocks.get(payload.index), deltas);
+        this.#blocks.delete(payload.index);
         return false;
       case 'message_delta':
-        this.#count(payload['usage'], deltas);
-        this.#stop = { ...this.#stop, ...known(recordIn(payload['delta'])) };
-        this.#carry(recordIn(payload['delta']), deltas);
+        this.#count(payload.usage, deltas);
+        this.#stop = { ...this.#stop, ...known(recordIn(payload.delta)) };
+        this.#carry(recordIn(payload.delta), deltas);
         this.#carry(payload, deltas, { are_beside: true });
         return false;
       case 'message_stop':
@@ -110,14 +110,14 @@ class MessageStream {
   /** A second start of the same message is noise; another message's belongs to another stream. */
   #begin(message: Json, deltas: ChatDelta[]): void {
     if (this.#message) {
-      if (this.#message.id === message['id']) return;
+      if (this.#message.id === message.id) return;
       throw broken("The upstream's stream holds parts of another answer.");
     }
-    this.#message = { id: message['id'] };
-    this.#count(message['usage'], deltas);
+    this.#message = { id: message.id };
+    this.#count(message.usage, deltas);
     this.#stop = known(message);
     this.#carry(message, deltas);
-    recordsIn(message['content']).forEach((block, index) => {
+    recordsIn(message.content).forEach((block, index) => {
       this.#open(`given ${index}`, block, deltas);
     });
   }
@@ -141,11 +141,11 @@ class MessageStream {
   }
 
   #openBlock(block: Json, deltas: ChatDelta[]): OpenBlock | undefined {
-    if (block['type'] === 'text') {
-      this.#say(textOfValue(block['text']), deltas);
+    if (block.type === 'text') {
+      this.#say(textOfValue(block.text), deltas);
       return { kind: 'text' };
     }
-    if (block['type'] === 'tool_use') return this.#openCall(block, deltas);
+    if (block.type === 'tool_use') return this.#openCall(block, deltas);
     const thought = thoughtOf(block);
     if (!thought) return undefined;
     if (thought.type === 'thinking') this.#think(thought.thinking, true, deltas);
@@ -167,21 +167,21 @@ class MessageStream {
   #add(block: OpenBlock | undefined, delta: Json, deltas: ChatDelta[]): void {
     switch (block?.kind) {
       case 'text':
-        if (delta['type'] === 'text_delta') this.#say(textOfValue(delta['text']), deltas);
+        if (delta.type === 'text_delta') this.#say(textOfValue(delta.text), deltas);
         return;
       case 'thought':
         if (block.thought.type !== 'thinking') return;
-        if (delta['type'] === 'thinking_delta') {
-          const text = textOfValue(delta['thinking']);
+        if (delta.type === 'thinking_delta') {
+          const text = textOfValue(delta.thinking);
           this.#think(text, block.thought.thinking === '', deltas);
           block.thought.thinking += text;
-        } else if (delta['type'] === 'signature_delta') {
-          block.thought.signature += textOfValue(delta['signature']);
+        } else if (delta.type === 'signature_delta') {
+          block.thought.signature += textOfValue(delta.signature);
         }
         return;
       case 'call':
-        if (delta['type'] === 'input_json_delta') {
-          this.#argue(block, textOfValue(delta['partial_json']), deltas);
+        if (delta.type === 'input_json_delta') {
+          this.#argue(block, textOfValue(delta.partial_json), deltas);
         }
     }
   }
@@ -222,7 +222,7 @@ class MessageStream {
     for (const block of this.#blocks.values()) this.#close(block, deltas);
     const refusal = refusalIn(this.#stop);
     if (refusal !== undefined && !this.#hasText) this.#say(refusal, deltas);
-    const finish_reason = finishOf(this.#stop['stop_reason']) ?? 'stop';
+    const finish_reason = finishOf(this.#stop.stop_reason) ?? 'stop';
     deltas.push({ index: 0, finish_reason, ...metSequence(this.#stop) });
   }
 }

@@ -47,9 +47,9 @@ export function reasoningOf(
   context: EncodeContext,
   has_effort: boolean,
 ): Reasoning {
-  const level = levelOf(fields['reasoning_effort'], context);
+  const level = levelOf(fields.reasoning_effort, context);
   const { thinking } = fields;
-  if (isRecord(thinking) && TYPES.has(thinking['type'])) {
+  if (isRecord(thinking) && TYPES.has(thinking.type)) {
     return byThinking(thinking, level, max_tokens, context);
   }
   if (thinking !== undefined) context.ignored.add('thinking');

@@ -17,10 +17,10 @@ export function toolsOf(
   original: readonly MessagesTool[],
   context: EncodeContext,
 ): Pick<MessagesBody, 'tools' | 'tool_choice'> {
-  const given = recordsIn(fields['tools']);
+  const given = recordsIn(fields.tools);
   if (given.length > 0) {
     const tool_choice = toolChoice(fields, context);
-    const sent = given.map((tool) => (tool['type'] === 'function' ? toolOf(tool, context) : tool));
+    const sent = given.map((tool) => (tool.type === 'function' ? toolOf(tool, context) : tool));
     const tools = original.length === 0 ? sent : originalTools(original, sent, context);
     return { tools, ...(tool_choice && { tool_choice }) };
   }
@@ -41,9 +41,9 @@ function originalTools(
   // Each one is used once: of two tools with one name, each was measured with its own text.
   const byName = new Map<unknown, (typeof sent)[number][]>();
   for (const tool of sent) {
-    const others = byName.get(tool['name']);
+    const others = byName.get(tool.name);
     if (others) others.push(tool);
-    else byName.set(tool['name'], [tool]);
+    else byName.set(tool.name, [tool]);
   }
   return original.flatMap((tool) => {
     const { type, name, description, input_schema, strict, defer_loading } = tool;
@@ -51,7 +51,7 @@ function originalTools(
     if (!known && !(betas && defer_loading && isSmall(tool))) return [];
     if (known && type && type !== 'custom') return [known];
     const { input_examples, eager_input_streaming } = tool;
-    const isHeld = known?.['strict'] === true;
+    const isHeld = known?.strict === true;
     const hasExamples = betas && !strict && input_examples?.length;
     return [
       {
@@ -73,9 +73,7 @@ function isSmall(tool: MessagesTool): boolean {
 }
 
 function toolOf(entry: Record<string, unknown>, context: EncodeContext): Tool {
-  const { name, description, parameters, strict } = isRecord(entry['function'])
-    ? entry['function']
-    : {};
+  const { name, description, parameters, strict } = isRecord(entry.function) ? entry.function : {};
   const held = strict === true && context.model.schemas ? strictSchema(parameters) : undefined;
   if (strict === true && !held) context.ignored.add('tools[].function.strict');
   return {
@@ -94,9 +92,9 @@ function inputSchema(parameters: unknown): Tool['input_schema'] {
 }
 
 function toolChoice(fields: Fields, { model }: EncodeContext): ToolChoice | undefined {
-  const wanted = fields['tool_choice'] ?? 'auto';
+  const wanted = fields.tool_choice ?? 'auto';
   const alone =
-    fields['parallel_tool_calls'] === false ? { disable_parallel_tool_use: true } : undefined;
+    fields.parallel_tool_calls === false ? { disable_parallel_tool_use: true } : undefined;
   if (wanted === 'none') return { type: 'none' };
   // Left to the upstream, it is `auto`.
   if (wanted === 'auto') return alone && { type: 'auto', ...alone };
@@ -112,8 +110,8 @@ function forcedToolChoice(
   wanted: unknown,
 ): { type: 'any' } | { type: 'tool'; name: string } | undefined {
   if (wanted === 'required') return { type: 'any' };
-  const called = isRecord(wanted) && wanted['type'] === 'function' ? wanted['function'] : undefined;
-  const name = isRecord(called) ? called['name'] : undefined;
+  const called = isRecord(wanted) && wanted.type === 'function' ? wanted.function : undefined;
+  const name = isRecord(called) ? called.name : undefined;
   return typeof name === 'string' ? { type: 'tool', name } : undefined;
 }
 

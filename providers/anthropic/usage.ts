@@ -11,7 +11,7 @@ const REPEATING = ['context_management', 'fallbacks'];
 
 /** Whether the counts of an answer are only those of its last run. */
 export function repeats({ fields }: ChatCall, { set }: Upstream): boolean {
-  const tools = recordsIn(fields['tools']);
+  const tools = recordsIn(fields.tools);
   return (
     tools.some(({ type }) => type !== 'function') ||
     REPEATING.some((name) => fields[name] !== undefined || set[name] !== undefined)
@@ -27,13 +27,13 @@ const COUNTERS = [
 
 /** The counters of a report that are billed, in the same form. */
 export function countersIn(usage: Usage): Usage {
-  const runs = recordsIn(usage['iterations']);
-  const output = usage['output_tokens_details'];
+  const runs = recordsIn(usage.iterations);
+  const output = usage.output_tokens_details;
   return {
     ...Object.fromEntries(COUNTERS.map((name) => [name, usage[name]])),
     ...(runs.length > 0 && { iterations: runs }),
     ...(isRecord(output) && {
-      output_tokens_details: { thinking_tokens: output['thinking_tokens'] },
+      output_tokens_details: { thinking_tokens: output.thinking_tokens },
     }),
   };
 }
@@ -45,7 +45,7 @@ export function countersIn(usage: Usage): Usage {
  */
 export function anthropicUsage(usage: unknown, isRepeated: boolean): UpstreamUsage | undefined {
   if (!isRecord(usage)) return undefined;
-  const runs = isRepeated ? recordsIn(usage['iterations']) : [];
+  const runs = isRepeated ? recordsIn(usage.iterations) : [];
   const counts = runs.length > 0 ? runs : [usage];
   const cached = sumOf(counts, 'cache_read_input_tokens') ?? 0;
   const written = sumOf(counts, 'cache_creation_input_tokens') ?? 0;
@@ -53,8 +53,8 @@ export function anthropicUsage(usage: unknown, isRepeated: boolean): UpstreamUsa
   const completion_tokens = sumOf(counts, 'output_tokens');
   const hasPrompt = fresh !== undefined || cached !== 0 || written !== 0;
   if (!hasPrompt && completion_tokens === undefined) return undefined;
-  const output = usage['output_tokens_details'];
-  const thinking = isRecord(output) ? output['thinking_tokens'] : undefined;
+  const output = usage.output_tokens_details;
+  const thinking = isRecord(output) ? output.thinking_tokens : undefined;
   return {
     ...(hasPrompt && { prompt_tokens: total([fresh ?? 0, cached, written]) }),
     ...(completion_tokens !== undefined && { completion_tokens }),

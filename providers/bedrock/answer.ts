@@ -39,10 +39,10 @@ export function finishOf(reason: unknown, hasSpoken: boolean): string | null {
 /** The counters of a report. The fields that end in `Count` have the same values. */
 export function countersIn(usage: Record<string, unknown>): Record<string, unknown> {
   return {
-    input: usage['inputTokens'],
-    output: usage['outputTokens'],
-    cached: usage['cacheReadInputTokens'] ?? usage['cacheReadInputTokenCount'],
-    written: usage['cacheWriteInputTokens'] ?? usage['cacheWriteInputTokenCount'],
+    input: usage.inputTokens,
+    output: usage.outputTokens,
+    cached: usage.cacheReadInputTokens ?? usage.cacheReadInputTokenCount,
+    written: usage.cacheWriteInputTokens ?? usage.cacheWriteInputTokenCount,
   };
 }
 
@@ -69,7 +69,7 @@ function sumOf(counts: readonly unknown[]): unknown {
 
 /** A block of a tool that the client is to call: others were run by the service itself. */
 export function clientCall(toolUse: unknown): { id: string; name: string } | undefined {
-  if (!isRecord(toolUse) || toolUse['type'] === 'server_tool_use') return undefined;
+  if (!isRecord(toolUse) || toolUse.type === 'server_tool_use') return undefined;
   const { toolUseId, name } = toolUse;
   return typeof toolUseId === 'string' && typeof name === 'string'
     ? { id: toolUseId, name }
@@ -78,9 +78,9 @@ export function clientCall(toolUse: unknown): { id: string; name: string } | und
 
 /** Reads a whole answer. Throws `UpstreamError` for an error, or for a body that is no answer. */
 export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply {
-  const output = isRecord(body) ? body['output'] : undefined;
-  const message = isRecord(output) ? output['message'] : undefined;
-  const content = isRecord(message) ? message['content'] : undefined;
+  const output = isRecord(body) ? body.output : undefined;
+  const message = isRecord(output) ? output.message : undefined;
+  const content = isRecord(message) ? message.content : undefined;
   if (!isRecord(body) || !Array.isArray(content)) {
     throw broken("The upstream's answer holds no message.");
   }
@@ -88,7 +88,7 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
   for (const block of content.filter(isRecord)) reply.read(block);
   const { usage } = body;
   return {
-    choices: [reply.choice(body['stopReason'])],
+    choices: [reply.choice(body.stopReason)],
     usage: isRecord(usage) ? bedrockUsage(countersIn(usage)) : undefined,
   };
 }
@@ -140,7 +140,7 @@ class Spoken {
   #call(toolUse: Record<string, unknown>): void {
     const call = clientCall(toolUse);
     if (!call) return;
-    const input = JSON.stringify(toolUse['input'] ?? {});
+    const input = JSON.stringify(toolUse.input ?? {});
     if (call.name === this.output_tool) this.#content += input;
     else {
       const called = { name: call.name, arguments: input };

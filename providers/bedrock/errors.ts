@@ -35,6 +35,6 @@ export function exceptionError(name: string, payload: string, provider: Provider
 
 function messageIn(payload: string): string {
   const body = parseJson(payload);
-  const message = isRecord(body) ? (body['message'] ?? body['Message']) : undefined;
+  const message = isRecord(body) ? (body.message ?? body.Message) : undefined;
   return typeof message === 'string' ? message : '';
 }

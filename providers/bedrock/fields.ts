@@ -23,7 +23,7 @@ export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Field
   setFields(fields, set, PRICED);
   for (const name of drop) {
     // Without tool_choice, the model would call tools that the client has forbidden.
-    if (name === 'tool_choice' && fields['tool_choice'] === 'none') delete fields['tools'];
+    if (name === 'tool_choice' && fields.tool_choice === 'none') delete fields.tools;
     delete fields[name];
   }
   for (const [name, value] of Object.entries(fields)) {

@@ -43,7 +43,7 @@ export const invoke: ChatCodec = {
 /** The event of the Messages API that a frame holds. */
 function chunkOf({ data }: ServerSentEvent): ServerSentEvent {
   const payload = parseJson(data);
-  const bytes = isRecord(payload) ? payload['bytes'] : undefined;
+  const bytes = isRecord(payload) ? payload.bytes : undefined;
   if (typeof bytes === 'string') {
     return { event: undefined, data: Buffer.from(bytes, 'base64').toString('utf8') };
   }

@@ -76,9 +76,9 @@ function tidied({ role, content }: Turn, at: number, turns: readonly Turn[]): Tu
   }
   const results = content.filter((block) => 'toolResult' in block);
   const others = content.filter((block) => !('toolResult' in block));
-  const document = others.find((block) => 'document' in block)?.['document'];
+  const document = others.find((block) => 'document' in block)?.document;
   if (isRecord(document) && !others.some((block) => 'text' in block)) {
-    others.push({ text: `Document: ${String(document['name'])}` });
+    others.push({ text: `Document: ${String(document.name)}` });
   }
   return { role, content: [...results, ...others] };
 }
@@ -86,8 +86,8 @@ function tidied({ role, content }: Turn, at: number, turns: readonly Turn[]): Tu
 /** Removes white space at the end of a text that the model is to continue: it is an error. */
 function trimmed(content: readonly Block[]): Block[] {
   return content.map((block, at) =>
-    at === content.length - 1 && typeof block['text'] === 'string'
-      ? { text: block['text'].trimEnd() }
+    at === content.length - 1 && typeof block.text === 'string'
+      ? { text: block.text.trimEnd() }
       : block,
   );
 }

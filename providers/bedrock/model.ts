@@ -33,7 +33,7 @@ export function targetOf(upstream: Upstream): Target {
     family === 'profile' || (family === 'claude' && !OLD_CLAUDE.test(upstream.model));
   const caches = { messages: cachesAll || family.startsWith('nova'), tools: cachesAll };
   const model = { ...context.model, ...DIFFERENCES[family] };
-  if (upstream.provider.wire['schemas'] === false) model.schemas = false;
+  if (upstream.provider.wire.schemas === false) model.schemas = false;
   const media_results = family === 'claude' || family.startsWith('nova');
   return { ...context, family, caches, media_results, model };
 }

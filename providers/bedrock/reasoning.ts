@@ -54,7 +54,7 @@ function effortOf(
 
 /** Whether Claude is to think before it answers. */
 export function isThinking({ thinking }: Reasoning): boolean {
-  return isRecord(thinking) && (thinking['type'] === 'enabled' || thinking['type'] === 'adaptive');
+  return isRecord(thinking) && (thinking.type === 'enabled' || thinking.type === 'adaptive');
 }
 
 /** The blocks of Claude's earlier reasoning, signed or hidden, that a client has brought back. */

@@ -31,7 +31,7 @@ export function encode(call: ChatCall, upstream: Upstream): Encoded {
   });
   const rest = otherFieldsOf(fields, target.ignored);
   // An operator may have set a member of Converse.
-  const modelFields = merged(reasoning, recordOf(rest.converse['additionalModelRequestFields']));
+  const modelFields = merged(reasoning, recordOf(rest.converse.additionalModelRequestFields));
   const sampling = samplingOf(fields, isThinking(modelFields), target);
   const system = [...conversation.system, ...instructionOf(output)];
   const outputConfig = outputConfigOf(fields, output);
@@ -59,7 +59,7 @@ function pathOf(model: string, stream: boolean): string {
 
 /** The body with the limit on which its hold is based, and without empty members. */
 function limited(body: Body, max_tokens: number | undefined): Body {
-  const given = recordOf(body['inferenceConfig']);
+  const given = recordOf(body.inferenceConfig);
   const limit = max_tokens === undefined ? {} : { maxTokens: max_tokens };
   const whole: Body = { ...body, inferenceConfig: { ...given, ...limit } };
   for (const name of ['inferenceConfig', 'additionalModelRequestFields']) {
@@ -105,11 +105,11 @@ function possible(
 ): Reasoning {
   if (!isThinking(wanted)) return wanted;
   const { thinking, ...rest } = wanted;
-  const byBudget = isRecord(thinking) && thinking['type'] === 'enabled';
+  const byBudget = isRecord(thinking) && thinking.type === 'enabled';
   const isForced = toolConfig?.toolChoice !== undefined;
   const isLost = byBudget && hasLostThoughts(messages);
   if (!isForced && !isLost && messages.at(-1)?.role !== 'assistant') return wanted;
-  target.ignored.add(fields['thinking'] === undefined ? 'reasoning_effort' : 'thinking');
+  target.ignored.add(fields.thinking === undefined ? 'reasoning_effort' : 'thinking');
   return rest;
 }
 
@@ -130,9 +130,7 @@ function spoken(
   { thinking }: Reasoning,
   { family, model }: Target,
 ): readonly Turn[] {
-  const isKept = isRecord(thinking)
-    ? thinking['type'] !== 'disabled'
-    : model.thinking === 'adaptive';
+  const isKept = isRecord(thinking) ? thinking.type !== 'disabled' : model.thinking === 'adaptive';
   if (isKept || family === 'profile') return messages;
   const kept: Turn[] = [];
   for (const { role, content } of messages) {
@@ -153,7 +151,7 @@ function samplingOf(
   const isClaude = target.family === 'claude';
   const sampling = claudeSampling(isClaude ? fields : { ...fields, stop: [] }, thinks, target);
   const { temperature, top_p: topP, top_k } = sampling;
-  const stopSequences = isClaude ? sampling.stop_sequences : stopsOf(fields['stop'], target);
+  const stopSequences = isClaude ? sampling.stop_sequences : stopsOf(fields.stop, target);
   const inferenceConfig: Body = {
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),

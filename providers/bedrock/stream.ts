@@ -73,9 +73,9 @@ class ConverseStream {
       case 'contentBlockDelta':
         return this.#delta(payloadOf(event), deltas);
       case 'contentBlockStop':
-        return this.#stop(payloadOf(event)['contentBlockIndex'], deltas);
+        return this.#stop(payloadOf(event).contentBlockIndex, deltas);
       case 'messageStop':
-        this.#reason = payloadOf(event)['stopReason'];
+        this.#reason = payloadOf(event).stopReason;
         return;
       case 'metadata': {
         const { usage } = payloadOf(event);
@@ -97,7 +97,7 @@ class ConverseStream {
   /** Only calls of tools have a beginning of their own. */
   #start({ contentBlockIndex: block, start }: Payload, deltas: ChatDelta[]): void {
     this.#endThoughts(block, deltas);
-    const call = isRecord(start) ? clientCall(start['toolUse']) : undefined;
+    const call = isRecord(start) ? clientCall(start.toolUse) : undefined;
     if (!call) return;
     this.#hasSpoken = true;
     if (call.name === this.#output_tool) {

@@ -17,7 +17,7 @@ export function outputOf(
 
 /** The tool whose input becomes the text of the answer; undefined if there is none. */
 export function outputTool(call: ChatCall, upstream: Upstream): string | undefined {
-  if (call.fields['response_format'] === undefined) return undefined;
+  if (call.fields.response_format === undefined) return undefined;
   const output = outputOf(call, fieldsOf(call, upstream), targetOf(upstream));
   return output?.by === 'tool' ? output.tool.name : undefined;
 }
@@ -25,9 +25,8 @@ export function outputTool(call: ChatCall, upstream: Upstream): string | undefin
 /** The form of the answer, for a model that holds to one by itself. */
 export function outputConfigOf(fields: Fields, output: JsonOutput | undefined): Block | undefined {
   if (output?.by !== 'format') return undefined;
-  const format = fields['response_format'];
-  const schema_format =
-    isRecord(format) && isRecord(format['json_schema']) ? format['json_schema'] : {};
+  const format = fields.response_format;
+  const schema_format = isRecord(format) && isRecord(format.json_schema) ? format.json_schema : {};
   const { name, description } = schema_format;
   const jsonSchema = {
     name: typeof name === 'string' && name !== '' ? name : 'answer',

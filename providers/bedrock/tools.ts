@@ -27,8 +27,8 @@ export function toolConfigOf(
     const toolSpec = { name, description, inputSchema: { json: input_schema } };
     return { tools: [{ toolSpec }], toolChoice: { tool: { name } } };
   }
-  const choice = fields['tool_choice'] ?? 'auto';
-  const given = recordsIn(fields['tools']);
+  const choice = fields.tool_choice ?? 'auto';
+  const given = recordsIn(fields.tools);
   if (choice === 'none' || given.length === 0) return undefined;
   const toolChoice = choiceOf(choice, target);
   return {
@@ -66,8 +66,8 @@ function toolSpec(
 /** Leaves out the choice `auto`, which is the default, as some models refuse any choice. */
 function choiceOf(choice: unknown, { model }: Target): Block | undefined {
   if (choice === 'auto') return undefined;
-  const named = isRecord(choice) ? choice['function'] : undefined;
-  const name = isRecord(named) ? named['name'] : undefined;
+  const named = isRecord(choice) ? choice.function : undefined;
+  const name = isRecord(named) ? named.name : undefined;
   if (!model.forced_tools) {
     throw unsupported('This model cannot be made to call a tool.', 'tool_choice');
   }

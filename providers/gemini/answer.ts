@@ -84,7 +84,7 @@ export function readEvent(
     throw new UpstreamError('policy', reason === undefined ? words : `${words} ${reason}`);
   }
   const deltas = candidates.flatMap((candidate, at) => {
-    const index = isIndex(candidate['index']) ? candidate['index'] : at;
+    const index = isIndex(candidate.index) ? candidate.index : at;
     return index < n ? [readCandidate(candidate, index, choices)] : [];
   });
   answer.counters = countersWith(answer.counters, event);

@@ -63,7 +63,7 @@ function fieldsOf({ fields }: ChatCall, { drop, set }: Upstream): Fields {
   const changed: Fields = { ...fields };
   for (const name of drop) {
     // Without the choice, the model would call tools that the client has forbidden.
-    if (name === 'tool_choice' && changed[name] === 'none') delete changed['tools'];
+    if (name === 'tool_choice' && changed[name] === 'none') delete changed.tools;
     delete changed[name];
   }
   return Object.assign(changed, set);

@@ -123,7 +123,7 @@ function turnOf(message: ChatMessage, place: PartPlace, state: ConversationState
   const parts = partsOfContent(message.content, place);
   const signature = textSignature(message);
   const last = parts.findLast((part) => 'text' in part);
-  if (last && signature !== undefined) last['thoughtSignature'] = signature;
+  if (last && signature !== undefined) last.thoughtSignature = signature;
   return [...parts, ...callsOf(message, state)];
 }
 
@@ -157,7 +157,7 @@ function callsOf(message: ChatMessage, state: ConversationState): Fields[] {
   // Of calls made at once the first alone is signed.
   const [first] = parts;
   const isSigned = parts.some((part) => 'thoughtSignature' in part);
-  if (first && !isSigned && isGemini3(state.model)) first['thoughtSignature'] = SKIP_SIGNATURE;
+  if (first && !isSigned && isGemini3(state.model)) first.thoughtSignature = SKIP_SIGNATURE;
   return parts;
 }
 
@@ -176,7 +176,7 @@ function resultOf(
   }
   const parts = partsOfContent(message.content, place);
   const shown = parts.filter((part) => !('text' in part));
-  const text = parts.flatMap((part) => ('text' in part ? [part['text']] : [])).join('\n');
+  const text = parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
   const functionResponse: Fields = {
     ...(id !== '' && { id }),
     name,
@@ -184,7 +184,7 @@ function resultOf(
   };
   const order = known?.order ?? count;
   if (!isGemini3(model)) return { order, parts: [{ functionResponse }, ...shown] };
-  if (shown.length > 0) functionResponse['parts'] = shown;
+  if (shown.length > 0) functionResponse.parts = shown;
   return { order, parts: [{ functionResponse }] };
 }
 

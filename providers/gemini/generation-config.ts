@@ -38,21 +38,21 @@ export function generationConfigOf(
   ignored: Set<string>,
 ): Fields {
   const config: Fields = {};
-  if (max_tokens !== undefined) config['maxOutputTokens'] = max_tokens;
+  if (max_tokens !== undefined) config.maxOutputTokens = max_tokens;
   for (const [name, theirs] of SAME) {
     if (isSaid(fields[name])) config[theirs] = fields[name];
   }
-  const stopSequences = stopsOf(fields['stop']);
-  if (stopSequences.length > 0) config['stopSequences'] = stopSequences;
+  const stopSequences = stopsOf(fields.stop);
+  if (stopSequences.length > 0) config.stopSequences = stopSequences;
   const { seed } = fields;
   if (isSaid(seed)) {
     // Theirs has 32 bits.
-    if (Number.isInteger(seed) && Math.abs(Number(seed)) < MAX_SEED) config['seed'] = seed;
+    if (Number.isInteger(seed) && Math.abs(Number(seed)) < MAX_SEED) config.seed = seed;
     else ignored.add('seed');
   }
   const thinkingConfig = thinkingOf(fields, model, ignored);
-  if (thinkingConfig) config['thinkingConfig'] = thinkingConfig;
-  return Object.assign(config, logprobsOf(fields), formatOf(fields['response_format']));
+  if (thinkingConfig) config.thinkingConfig = thinkingConfig;
+  return Object.assign(config, logprobsOf(fields), formatOf(fields.response_format));
 }
 
 function isSaid(value: unknown): boolean {
@@ -72,9 +72,9 @@ function logprobsOf({ logprobs, top_logprobs }: Readonly<Record<string, unknown>
 }
 
 function formatOf(format: unknown): Fields {
-  if (!isRecord(format) || format['type'] === 'text') return {};
-  const isSchema = format['type'] === 'json_schema';
-  if (!isSchema && format['type'] !== 'json_object') {
+  if (!isRecord(format) || format.type === 'text') return {};
+  const isSchema = format.type === 'json_schema';
+  if (!isSchema && format.type !== 'json_object') {
     const param = 'response_format.type';
     throw unsupported(`${param} must be text, json_object or json_schema.`, param);
   }

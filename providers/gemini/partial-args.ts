@@ -10,7 +10,7 @@ const DEPTH = 100;
  */
 export function addPartialArgs(args: Fields, functionCall: Fields): void {
   for (const partial of listIn(functionCall, 'partialArgs')) {
-    const steps = stepsOf(partial['jsonPath']);
+    const steps = stepsOf(partial.jsonPath);
     const last = steps.pop();
     if (last === undefined) throw broken('The upstream named no argument of a call.');
     let at: Fields | unknown[] = args;

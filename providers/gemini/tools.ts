@@ -17,27 +17,27 @@ const IDLE: readonly string[] = [
 export function toolsOf(fields: ChatFields, ignored: Set<string>): Fields {
   const offered = listIn(fields, 'tools');
   if (offered.length === 0) return {};
-  const { mode, names, only } = choiceOf(fields['tool_choice']);
+  const { mode, names, only } = choiceOf(fields.tool_choice);
   const functions = offered
-    .filter((tool) => tool['type'] === 'function')
+    .filter((tool) => tool.type === 'function')
     .map((tool) => declarationOf(tool, ignored))
     .filter(({ name }) => only === undefined || only.includes(String(name)));
-  const tools = offered.filter((tool) => tool['type'] !== 'function').map(ownTool);
+  const tools = offered.filter((tool) => tool.type !== 'function').map(ownTool);
   if (functions.length > 0) tools.unshift({ functionDeclarations: functions });
-  if (fields['parallel_tool_calls'] === false) ignored.add('parallel_tool_calls');
+  if (fields.parallel_tool_calls === false) ignored.add('parallel_tool_calls');
   if (mode === undefined || functions.length === 0) return { tools };
   const functionCallingConfig = { mode, ...(names && { allowedFunctionNames: names }) };
   return { tools, toolConfig: { functionCallingConfig } };
 }
 
 function declarationOf(tool: Fields, ignored: Set<string>): Fields {
-  if (tool['cache_control'] !== undefined) ignored.add('tools[].cache_control');
+  if (tool.cache_control !== undefined) ignored.add('tools[].cache_control');
   const declared = objectIn(tool, 'function');
-  if (declared['strict'] === true) ignored.add('tools[].function.strict');
+  if (declared.strict === true) ignored.add('tools[].function.strict');
   const description = textIn(declared, 'description');
   const parameters = objectIn(declared, 'parameters');
   return {
-    name: declared['name'],
+    name: declared.name,
     ...(description !== undefined && { description }),
     ...(takesParameters(parameters) && { parametersJsonSchema: parameters }),
   };
@@ -53,7 +53,7 @@ function takesParameters(schema: Fields): boolean {
 
 /** A tool of the upstream's own, such as `google_search`, with its settings under its name. */
 function ownTool(tool: Fields): Fields {
-  const type = String(tool['type']);
+  const type = String(tool.type);
   const name = type.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
   return { [name]: objectIn(tool, type) };
 }
@@ -72,17 +72,17 @@ function choiceOf(choice: unknown): ToolChoice {
   if (choice === 'required') return { mode: 'ANY' };
   const named = isRecord(choice) ? textIn(objectIn(choice, 'function'), 'name') : undefined;
   if (named !== undefined) return { mode: 'ANY', names: [named] };
-  if (isRecord(choice) && choice['type'] === 'allowed_tools') return allowedOf(choice);
+  if (isRecord(choice) && choice.type === 'allowed_tools') return allowedOf(choice);
   const words = 'auto, none, required, or an object that names functions';
   throw unsupported(`tool_choice must be ${words}.`, 'tool_choice');
 }
 
 /** Names are taken only where a call is required: for the rest, the others are not offered. */
 function allowedOf(choice: Fields): ToolChoice {
-  const allowed = isRecord(choice['allowed_tools']) ? choice['allowed_tools'] : choice;
+  const allowed = isRecord(choice.allowed_tools) ? choice.allowed_tools : choice;
   const names = listIn(allowed, 'tools').flatMap((tool) => {
     const name = textIn(objectIn(tool, 'function'), 'name') ?? textIn(tool, 'name');
     return name === undefined ? [] : [name];
   });
-  return allowed['mode'] === 'required' ? { mode: 'ANY', names } : { mode: 'AUTO', only: names };
+  return allowed.mode === 'required' ? { mode: 'ANY', names } : { mode: 'AUTO', only: names };
 }

@@ -12,14 +12,14 @@ export type Counters = Readonly<Record<string, unknown>>;
 
 /** The counters so far with those of one more event; undefined if there are none yet. */
 export function countersWith(before: Counters | undefined, event: Fields): Counters | undefined {
-  const reported = event['usageMetadata'];
+  const reported = event.usageMetadata;
   if (!isRecord(reported)) return before;
   const later: Counters = {
     ...picked(reported, [...INPUT, ...OUTPUT, 'cachedContentTokenCount']),
     ...Object.fromEntries(SOUND.map((name) => [name, soundIn(reported, name)])),
   };
   // A report of another prompt begins anew, as after a search: its missing output is none.
-  const [known, prompt] = [before?.['promptTokenCount'], later['promptTokenCount']];
+  const [known, prompt] = [before?.promptTokenCount, later.promptTokenCount];
   const isNew = Boolean(known) && Boolean(prompt) && prompt !== known;
   const kept = isNew && sum(later, OUTPUT) > 0 ? { ...before, ...NO_OUTPUT } : before;
   return mergeCounters<Counters>(kept, later);

@@ -27,14 +27,14 @@ export function isIndex(value: unknown): value is number {
 export function checked(body: unknown, provider: Provider): Record<string, unknown> {
   const answer: unknown = Array.isArray(body) ? body[0] : body;
   if (!isRecord(answer)) throw broken("The upstream's answer is not a JSON object.");
-  if (answer['error'] || answer['object'] === 'error') throw classifyErrorInside(answer, provider);
+  if (answer.error || answer.object === 'error') throw classifyErrorInside(answer, provider);
   return answer;
 }
 
 /** How a choice ended, in the upstream's own word. Throws where the word means a failure. */
 export function finishOf(choice: Record<string, unknown>, provider: Provider): string | null {
-  if (choice['error']) throw classifyErrorInside(choice, provider);
-  const word = choice['finish_reason'];
+  if (choice.error) throw classifyErrorInside(choice, provider);
+  const word = choice.finish_reason;
   const fault = FAILED.get(word) ?? (SPOILT.test(textOfValue(word)) ? 'broken' : undefined);
   if (fault) throw new UpstreamError(fault, 'The upstream failed while it was answering.');
   return typeof word === 'string' && word !== '' ? word : null;
@@ -50,16 +50,16 @@ export interface ReplyText {
 
 /** Reads a message or a delta. A refusal becomes the text if there is no other. */
 export function replyTextIn(message: Record<string, unknown>): ReplyText {
-  const { content, reasoning } = partsIn(message['content']);
-  const refusal = content ? '' : textOfValue(message['refusal']);
+  const { content, reasoning } = partsIn(message.content);
+  const refusal = content ? '' : textOfValue(message.refusal);
   return {
     content: refusal || content,
     ...(refusal && { is_refusal: true }),
     // The same reasoning may stand under two names; one of them is enough.
     reasoning:
-      textOfValue(message['reasoning_content']) ||
-      textOfValue(message['reasoning']) ||
-      detailsText(message['reasoning_details']) ||
+      textOfValue(message.reasoning_content) ||
+      textOfValue(message.reasoning) ||
+      detailsText(message.reasoning_details) ||
       reasoning,
   };
 }
@@ -67,7 +67,7 @@ export function replyTextIn(message: Record<string, unknown>): ReplyText {
 function detailsText(details: unknown): string {
   if (details === undefined) return '';
   return recordsIn(details)
-    .map((detail) => textOfValue(detail['text']) || textOfValue(detail['summary']))
+    .map((detail) => textOfValue(detail.text) || textOfValue(detail.summary))
     .join('');
 }
 
@@ -77,15 +77,13 @@ function partsIn(content: unknown): ReplyText {
   if (!Array.isArray(content)) throw broken("The upstream's text is not text.");
   const parts = recordsIn(content);
   return {
-    content: parts
-      .map((part) => (part['type'] === 'thinking' ? '' : textOfValue(part['text'])))
-      .join(''),
-    reasoning: parts.map((part) => thinkingIn(part['thinking'])).join(''),
+    content: parts.map((part) => (part.type === 'thinking' ? '' : textOfValue(part.text))).join(''),
+    reasoning: parts.map((part) => thinkingIn(part.thinking)).join(''),
   };
 }
 
 function thinkingIn(thinking: unknown): string {
-  const nested = recordsIn(thinking).map((part) => textOfValue(part['text']));
+  const nested = recordsIn(thinking).map((part) => textOfValue(part.text));
   return textOfValue(thinking) + nested.join('');
 }
 
@@ -98,12 +96,12 @@ export function usageIn(
   answer: Record<string, unknown>,
   wire: Provider['wire'],
 ): UpstreamUsage | undefined {
-  const vendor = answer['x_groq'];
-  const usage = answer['usage'] ?? (isRecord(vendor) ? vendor['usage'] : undefined);
+  const vendor = answer.x_groq;
+  const usage = answer.usage ?? (isRecord(vendor) ? vendor.usage : undefined);
   if (!isRecord(usage)) return undefined;
   const { completion_tokens, total_tokens } = usage;
   const prompt_tokens = withSound(usage);
-  const isShort = wire['completion_from_total'] === true && isIndex(total_tokens);
+  const isShort = wire.completion_from_total === true && isIndex(total_tokens);
   const read: UpstreamUsage = {
     prompt_tokens,
     completion_tokens:
@@ -118,11 +116,10 @@ export function usageIn(
 function readInputClasses(usage: Record<string, unknown>, read: UpstreamUsage): void {
   const { prompt_tokens } = read;
   const details = detailsIn(usage, 'prompt_tokens_details');
-  const sound = isIndex(prompt_tokens) ? prompt_tokens - Number(usage['prompt_tokens']) : 0;
-  const cached =
-    details?.['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'];
-  const written = details?.['cache_write_tokens'];
-  const audio = details?.['audio_tokens'] ?? (sound > 0 ? sound : undefined);
+  const sound = isIndex(prompt_tokens) ? prompt_tokens - Number(usage.prompt_tokens) : 0;
+  const cached = details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens;
+  const written = details?.cache_write_tokens;
+  const audio = details?.audio_tokens ?? (sound > 0 ? sound : undefined);
   if (cached == null && written == null && audio == null) return;
   read.prompt_tokens_details = {
     ...(cached != null && { cached_tokens: cached }),
@@ -133,8 +130,8 @@ function readInputClasses(usage: Record<string, unknown>, read: UpstreamUsage): 
 
 function readOutputClasses(usage: Record<string, unknown>, read: UpstreamUsage): void {
   const details = detailsIn(usage, 'completion_tokens_details');
-  const reasoning = details?.['reasoning_tokens'] ?? usage['reasoning_tokens'];
-  const audio = details?.['audio_tokens'];
+  const reasoning = details?.reasoning_tokens ?? usage.reasoning_tokens;
+  const audio = details?.audio_tokens;
   if (reasoning == null && audio == null) return;
   read.completion_tokens_details = {
     ...(reasoning != null && { reasoning_tokens: reasoning }),
@@ -187,7 +184,7 @@ const CLOSE = '</think>';
  * use Groq's field for the raw text.
  */
 export function hasThinkTags(call: ChatCall, wire: Provider['wire']): boolean {
-  return wire['think_tags'] === true && call.fields['reasoning_format'] !== 'raw';
+  return wire.think_tags === true && call.fields.reasoning_format !== 'raw';
 }
 
 export function newThink(): Think {

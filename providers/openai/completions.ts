@@ -63,14 +63,14 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   // A literal that gets further fields is many times faster than assigning to an empty object.
   const body: Record<string, unknown> = { model: upstream.model, messages, stream: call.stream };
   if (call.max_tokens !== undefined) body[limitField(upstream)] = call.max_tokens;
-  if (call.n > 1) body['n'] = call.n;
+  if (call.n > 1) body.n = call.n;
   const extra = extraFields(call, upstream);
   Object.assign(body, extra.fields);
   if (call.custom_tools) writeCustomTools(body, call.custom_tools, upstream);
   changeFields(body, upstream);
   const { wire } = upstream.provider;
-  if (wire['json_schema'] === 'instruction') writeSchemaAsInstruction(body);
-  const isUnforced = wire['forced_tools'] === 'not_thinking' && forceOrThink(body);
+  if (wire.json_schema === 'instruction') writeSchemaAsInstruction(body);
+  const isUnforced = wire.forced_tools === 'not_thinking' && forceOrThink(body);
   if (!isUnforced && ignored.length === 0 && extra.ignored.length === 0) return { path: '', body };
   const names = [...ignored, ...extra.ignored, ...(isUnforced ? ['tool_choice'] : NOTHING)];
   return { path: '', body, ignored: [...new Set(names)] };
@@ -78,8 +78,8 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
 
 /** Reasoning models of OpenAI refuse the older name of the limit, and other servers the newer. */
 const limitField = memoizeByObject(({ provider: { wire }, model, rename }: Upstream): string => {
-  const begins: unknown = wire['max_completion_tokens'];
-  if (!Array.isArray(begins) || rename['max_tokens'] !== undefined) return 'max_tokens';
+  const begins: unknown = wire.max_completion_tokens;
+  if (!Array.isArray(begins) || rename.max_tokens !== undefined) return 'max_tokens';
   const isNewer = begins.some((name) => typeof name === 'string' && model.startsWith(name));
   return isNewer ? 'max_completion_tokens' : 'max_tokens';
 });
@@ -107,7 +107,7 @@ function changeFields(body: Fields, { rename, set }: Upstream): void {
 
 function decode(body: unknown, call: ChatCall, { provider }: Upstream): ChatReply {
   const answer = checked(body, provider);
-  const choices = recordsIn(answer['choices']);
+  const choices = recordsIn(answer.choices);
   if (choices.length === 0) throw broken('The upstream gave no answer.');
   const isNumbered = areNumbered(choices);
   const readsTags = hasThinkTags(call, provider.wire);
@@ -121,8 +121,8 @@ function decode(body: unknown, call: ChatCall, { provider }: Upstream): ChatRepl
 
 /** Whether each choice has an index, and no two have the same. */
 function areNumbered(choices: readonly Record<string, unknown>[]): boolean {
-  if (choices.length === 1) return isIndex(choices[0]?.['index']);
-  const indexes = choices.map((choice) => choice['index']);
+  if (choices.length === 1) return isIndex(choices[0]?.index);
+  const indexes = choices.map((choice) => choice.index);
   return indexes.every(isIndex) && new Set(indexes).size === indexes.length;
 }
 
@@ -132,25 +132,25 @@ function decodeChoice(
   readsTags: boolean,
 ): ChatChoice {
   const finish_reason = finishOf(choice, provider);
-  const message = isRecord(choice['message']) ? choice['message'] : {};
+  const message = isRecord(choice.message) ? choice.message : {};
   const reply = replyTextIn(message);
   if (readsTags && reply.content) {
     const { content, reasoning } = splitThink(newThink(), reply.content, true);
     reply.content = content;
     reply.reasoning ||= reasoning;
   }
-  const tool_calls = message['tool_calls'] ? toolCallsIn(message['tool_calls']) : [];
+  const tool_calls = message.tool_calls ? toolCallsIn(message.tool_calls) : [];
   const hasDetails = 'reasoning_details' in message || 'extra_content' in message;
   const details = hasDetails
-    ? [...detailsIn(message['reasoning_details']), ...signatureDetail(message)]
+    ? [...detailsIn(message.reasoning_details), ...signatureDetail(message)]
     : [];
   const content = reply.content || tool_calls.length === 0 ? (reply.content ?? '') : null;
-  const decoded: ChatChoice = { index: Number(choice['index']), content, finish_reason };
+  const decoded: ChatChoice = { index: Number(choice.index), content, finish_reason };
   if (content && reply.is_refusal) decoded.is_refusal = true;
   if (tool_calls.length > 0) decoded.tool_calls = tool_calls;
   if (reply.reasoning) decoded.reasoning_content = reply.reasoning;
   if (details.length > 0) decoded.reasoning_details = details;
-  if (choice['logprobs'] != null) decoded.logprobs = choice['logprobs'];
+  if (choice.logprobs != null) decoded.logprobs = choice.logprobs;
   return decoded;
 }
 
@@ -177,8 +177,8 @@ export function extraFields(
   const { wire } = upstream.provider;
   const { tools, reasoning_effort, stop } = call.fields;
   if (Array.isArray(stop)) refuseStops(stop, wire);
-  const asksUsage = call.stream && wire['stream_options'] !== false;
-  const says = reasoning_effort !== undefined && wire['effort'] !== undefined;
+  const asksUsage = call.stream && wire.stream_options !== false;
+  const says = reasoning_effort !== undefined && wire.effort !== undefined;
   const efforts = reasoning_effort === undefined ? null : effortsOf(upstream);
   const refused = refusedOf(upstream) ?? NOTHING;
   const isFitted = says || rules || efforts || refused.length > 0;
@@ -186,13 +186,11 @@ export function extraFields(
     return { fields: call.fields, ignored: NOTHING };
   }
   const fields: Fields = Object.assign({}, call.fields);
-  if (asksUsage) fields['stream_options'] = { include_usage: true };
+  if (asksUsage) fields.stream_options = { include_usage: true };
   const ignored = [
     ...(efforts ? fitToEfforts(fields, efforts) : NOTHING),
-    ...(says && fields['reasoning_effort'] !== undefined
-      ? writeEffort(fields, wire['effort'])
-      : NOTHING),
-    ...(wire['cache_control'] === true ? NOTHING : unmark(fields)),
+    ...(says && fields.reasoning_effort !== undefined ? writeEffort(fields, wire.effort) : NOTHING),
+    ...(wire.cache_control === true ? NOTHING : unmark(fields)),
     ...dropFields(fields, drop),
     ...(rules ? fitToModel(fields, rules, upstream) : NOTHING),
     ...refused.filter((name) => leaveOutField(fields, name)),
@@ -212,7 +210,7 @@ function dropFields(fields: Fields, names: readonly string[]): string[] {
     if (!Object.hasOwn(fields, name)) return false;
     // Without tool_choice, the upstream would call tools that the client has forbidden.
     const saysNone = name === 'tool_choice' && fields[name] === 'none';
-    if (saysNone) delete fields['tools'];
+    if (saysNone) delete fields.tools;
     delete fields[name];
     return !saysNone;
   });
@@ -224,7 +222,7 @@ function unmark(fields: Fields): readonly string[] {
   if (!Array.isArray(tools) || !recordsIn(tools).some((tool) => 'cache_control' in tool)) {
     return NOTHING;
   }
-  fields['tools'] = tools.map((tool: unknown) => {
+  fields.tools = tools.map((tool: unknown) => {
     if (!isRecord(tool)) return tool;
     const { cache_control: _, ...rest } = tool;
     return rest;
@@ -237,12 +235,12 @@ function writeEffort(fields: Fields, how: unknown): readonly string[] {
   const { reasoning_effort: effort, reasoning } = fields;
   const isOn = effort !== 'none';
   if (how === 'none_as_thinking' && isOn) return NOTHING;
-  delete fields['reasoning_effort'];
+  delete fields.reasoning_effort;
   if (how === 'reasoning') {
-    fields['reasoning'] = { effort, ...(isRecord(reasoning) && reasoning) };
+    fields.reasoning = { effort, ...(isRecord(reasoning) && reasoning) };
     return NOTHING;
   }
-  if (how === 'enable_thinking') fields['enable_thinking'] ??= isOn;
-  else fields['thinking'] ??= { type: isOn ? 'enabled' : 'disabled' };
+  if (how === 'enable_thinking') fields.enable_thinking ??= isOn;
+  else fields.thinking ??= { type: isOn ? 'enabled' : 'disabled' };
   return isOn ? ['reasoning_effort'] : NOTHING;
 }

@@ -16,15 +16,15 @@ export function writeCustomTools(
   custom_tools: CustomTools,
   upstream: Upstream,
 ): void {
-  if (!body['tools'] || !knowsThem(upstream)) return;
-  body['tools'] = recordsIn(body['tools']).map((tool) => sayTool(tool, custom_tools));
+  if (!body.tools || !knowsThem(upstream)) return;
+  body.tools = recordsIn(body.tools).map((tool) => sayTool(tool, custom_tools));
   const { tool_choice: choice } = body;
   const chosen = isRecord(choice) ? nameOfFunction(choice) : undefined;
   if (custom_tools.has(chosen ?? '')) {
-    body['tool_choice'] = { type: 'custom', custom: { name: chosen } };
+    body.tool_choice = { type: 'custom', custom: { name: chosen } };
   }
   const texts = new JsonTexts();
-  body['messages'] = recordsIn(body['messages']).map((message) => {
+  body.messages = recordsIn(body.messages).map((message) => {
     const { tool_calls: calls } = message;
     if (calls === undefined) return message;
     const said = recordsIn(calls).map((one) => sayCall(one, custom_tools, texts));
@@ -33,13 +33,13 @@ export function writeCustomTools(
 }
 
 function knowsThem({ provider: { wire }, model }: Upstream): boolean {
-  const begins: unknown = wire['custom_tools'];
+  const begins: unknown = wire.custom_tools;
   if (!Array.isArray(begins)) return false;
   return begins.some((name) => typeof name === 'string' && model.startsWith(name));
 }
 
 function nameOfFunction({ function: called }: Fields): string | undefined {
-  const name = isRecord(called) ? called['name'] : undefined;
+  const name = isRecord(called) ? called.name : undefined;
   return typeof name === 'string' ? name : undefined;
 }
 
@@ -54,7 +54,7 @@ function sayCall(call: Fields, custom_tools: CustomTools, texts: JsonTexts): Fie
   const name = nameOfFunction(call);
   if (name === undefined || !custom_tools.has(name)) return call;
   const { function: called, ...rest } = call;
-  const args = isRecord(called) ? String(called['arguments']) : '';
+  const args = isRecord(called) ? String(called.arguments) : '';
   return { ...rest, type: 'custom', custom: { name, input: customInput(args, texts) } };
 }
 

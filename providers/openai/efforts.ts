@@ -11,7 +11,7 @@ type Fields = Record<string, unknown>;
  */
 export const effortsOf = memoizeByObject(
   ({ model, provider }: Upstream): readonly unknown[] | null => {
-    return byPrefix(provider.wire['effort_values'], model);
+    return byPrefix(provider.wire.effort_values, model);
   },
 );
 
@@ -25,8 +25,8 @@ export function fitToEfforts(fields: Fields, taken: readonly unknown[]): string[
   const level = LEVELS.findIndex((one) => one === wanted);
   const near = LEVELS.filter((one) => one !== 'none' && taken.includes(one));
   const nearest = near.findLast((one) => LEVELS.indexOf(one) <= level) ?? near[0];
-  if (nearest !== undefined && level >= 0) fields['reasoning_effort'] = nearest;
-  else delete fields['reasoning_effort'];
+  if (nearest !== undefined && level >= 0) fields.reasoning_effort = nearest;
+  else delete fields.reasoning_effort;
   const isNear = nearest !== undefined && level > 0;
   return isNear || (wanted === 'none' && taken.length === 0) ? [] : ['reasoning_effort'];
 }

@@ -9,10 +9,10 @@ export function forceOrThink(body: Record<string, unknown>): boolean {
   const { tool_choice: choice, thinking, reasoning_effort: effort } = body;
   if (choice !== 'required' && !isRecord(choice)) return false;
   if (thinking === undefined && effort === undefined) {
-    body['thinking'] = { type: 'disabled' };
+    body.thinking = { type: 'disabled' };
     return false;
   }
-  if (isRecord(thinking) && thinking['type'] === 'disabled') return false;
-  delete body['tool_choice'];
+  if (isRecord(thinking) && thinking.type === 'disabled') return false;
+  delete body.tool_choice;
   return true;
 }

@@ -81,8 +81,8 @@ function sentMessage(
   // The wire has no such field. The text of the result shows the error.
   if (message.is_error) ignored.add('messages[].is_error');
   if (role !== 'assistant') return sent;
-  if (wire['thought_signatures'] === true) return withSignatures(sent, message, model);
-  return { ...sent, ...reasoningBack(message, sent.content, wire['reasoning_back']) };
+  if (wire.thought_signatures === true) return withSignatures(sent, message, model);
+  return { ...sent, ...reasoningBack(message, sent.content, wire.reasoning_back) };
 }
 
 function contentOf(
@@ -92,7 +92,7 @@ function contentOf(
   ignored: Set<string>,
 ): ChatMessage['content'] {
   const { content } = message;
-  const isText = wire['text_content'] === true;
+  const isText = wire.text_content === true;
   if (content === null || content === undefined) {
     if (message.cache_control) ignored.add('messages[].cache_control');
     return isText ? '' : null;
@@ -114,7 +114,7 @@ function cached(
   wire: Wire,
   ignored: Set<string>,
 ): string | ContentPart[] {
-  const takes = wire['cache_control'] === true;
+  const takes = wire.cache_control === true;
   if (typeof content === 'string') {
     if (!mark) return content;
     if (takes) return [{ type: 'text', text: content, cache_control: mark }];
@@ -146,7 +146,7 @@ function withoutMark(part: ContentPart): ContentPart {
 }
 
 function partFor(part: ContentPart, place: string, wire: Wire): ContentPart {
-  if (part.type !== 'file' || wire['files'] === true) return part;
+  if (part.type !== 'file' || wire.files === true) return part;
   throw new UpstreamError('unsupported', `${place}: this upstream takes no files.`, undefined, {
     param: place,
   });
@@ -158,7 +158,7 @@ const TEXTS = ['text', 'summary', 'data', 'signature', 'id', 'format'] as const;
 /** The reasoning details of a message or delta, with the known fields only. */
 export function detailsIn(value: unknown): ReasoningDetail[] {
   return recordsIn(value).flatMap((entry) => {
-    const type = TYPES.find((one) => one === entry['type']);
+    const type = TYPES.find((one) => one === entry.type);
     if (type === undefined) return [];
     const detail: ReasoningDetail = { type };
     for (const name of TEXTS) {
@@ -201,7 +201,7 @@ export function reasoningBack(
 
 /** The text of `reasoningBack`, without state that the model does not read. */
 export function reasoningSent(message: ChatMessage, { provider: { wire } }: Upstream): string {
-  const fields = Object.entries(reasoningBack(message, null, wire['reasoning_back']));
+  const fields = Object.entries(reasoningBack(message, null, wire.reasoning_back));
   return fields
     .map(([name, value]) => (name === 'reasoning_details' ? detailText(detailsIn(value)) : value))
     .join('');
@@ -214,11 +214,11 @@ const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 /** The thought signature that stands beside a tool call, a message or a delta. */
 export function signatureIn(entry: Record<string, unknown>): string | undefined {
-  const extra = entry['extra_content'];
+  const extra = entry.extra_content;
   if (!isRecord(extra)) return undefined;
   // The same endpoint of Vertex AI uses `vertex`.
-  const [google] = recordsIn([extra['google'], extra['vertex']]);
-  const signature = google?.['thought_signature'];
+  const [google] = recordsIn([extra.google, extra.vertex]);
+  const signature = google?.thought_signature;
   return typeof signature === 'string' && signature !== '' ? signature : undefined;
 }
 
@@ -247,7 +247,7 @@ export function withSignatures(
   });
   return {
     ...sent,
-    ...(calls ? { tool_calls: calls } : extraContent(own?.['data'])),
+    ...(calls ? { tool_calls: calls } : extraContent(own?.data)),
   };
 }
 

@@ -13,7 +13,7 @@ export const LEVELS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 
 /** The rules of an upstream's model; null if it is not known to have any. */
 export const rulesOf = memoizeByObject(({ model, provider }: Upstream): OpenAiModel | null => {
-  return (provider.wire['openai_models'] === true && openAiModel(model)) || null;
+  return (provider.wire.openai_models === true && openAiModel(model)) || null;
 });
 
 /**
@@ -32,7 +32,7 @@ export function fitToModel(fields: Fields, rules: OpenAiModel, { set }: Upstream
   if (!rules.verbosity) leaveOut('verbosity');
   if (!rules.parallel) leaveOut('parallel_tool_calls');
   if (rules.reasons !== 'never') PENALTIES.forEach(leaveOut);
-  const effort = set['reasoning_effort'] ?? fields['reasoning_effort'];
+  const effort = set.reasoning_effort ?? fields.reasoning_effort;
   if (doesReason(effort, rules)) SAMPLING.forEach(leaveOut);
   return ignored;
 }
@@ -49,15 +49,15 @@ export function doesReason(effort: unknown, { reasons }: OpenAiModel): boolean {
 function fitEffort(fields: Fields, { efforts, with_tools }: OpenAiModel): boolean {
   const { reasoning_effort: wanted, tools } = fields;
   if (tools !== undefined && with_tools !== 'any') {
-    if (wanted !== undefined || with_tools === 'said_none') fields['reasoning_effort'] = 'none';
+    if (wanted !== undefined || with_tools === 'said_none') fields.reasoning_effort = 'none';
     return wanted !== undefined && wanted !== 'none';
   }
   const level = LEVELS.indexOf(String(wanted));
   if (!efforts || level === -1) return false;
   const { lowest, highest } = efforts;
   const isKnown = wanted !== 'minimal' || lowest === 'minimal';
-  if (level < LEVELS.indexOf(lowest)) fields['reasoning_effort'] = lowest;
-  else if (level > LEVELS.indexOf(highest)) fields['reasoning_effort'] = highest;
-  else if (!isKnown) fields['reasoning_effort'] = 'low';
+  if (level < LEVELS.indexOf(lowest)) fields.reasoning_effort = lowest;
+  else if (level > LEVELS.indexOf(highest)) fields.reasoning_effort = highest;
+  else if (!isKnown) fields.reasoning_effort = 'low';
   return wanted === 'none' && lowest !== 'none';
 }

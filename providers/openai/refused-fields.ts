@@ -29,7 +29,7 @@ export function byPrefix(flag: unknown, model: string): readonly unknown[] | nul
 /** The fields that an upstream's model refuses, by the flag `refused_fields`. */
 export const refusedOf = memoizeByObject(
   ({ model, provider }: Upstream): readonly string[] | null => {
-    const names = byPrefix(provider.wire['refused_fields'], model);
+    const names = byPrefix(provider.wire.refused_fields, model);
     return names && names.filter((name) => typeof name === 'string');
   },
 );

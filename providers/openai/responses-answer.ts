@@ -20,8 +20,8 @@ export const BETWEEN = '\n\n';
 /** A whole answer of the Responses API. Throws the `UpstreamError` of one that failed. */
 export function decodeResponse(body: unknown, _: ChatCall, { provider }: Upstream): ChatReply {
   const answer = checked(body, provider);
-  if (!Array.isArray(answer['output'])) throw broken('The upstream gave no answer.');
-  const items = recordsIn(answer['output']);
+  if (!Array.isArray(answer.output)) throw broken('The upstream gave no answer.');
+  const items = recordsIn(answer.output);
   const messages = items.filter(({ type }) => type === 'message').map(messageIn);
   const calls = items.flatMap((item) => callIn(item) ?? []);
   const reasoning = items.map(reasoningIn).filter((text) => text !== '');
@@ -36,7 +36,7 @@ export function decodeResponse(body: unknown, _: ChatCall, { provider }: Upstrea
     ...(details.length > 0 && { reasoning_details: details }),
     finish_reason: finishIn(answer, calls.length > 0),
   };
-  return { choices: [choice], usage: usageIn(answer['usage']) };
+  return { choices: [choice], usage: usageIn(answer.usage) };
 }
 
 /** How an answer ended, in the words of chat completions. Throws for one that did not end. */
@@ -52,13 +52,13 @@ export function finishIn({ status, incomplete_details }: Fields, hasCalls: boole
 /** The usage of an answer, with the names of chat completions; undefined if there is none. */
 export function usageIn(usage: unknown): UpstreamUsage | undefined {
   if (!isRecord(usage)) return undefined;
-  const input = isRecord(usage['input_tokens_details']) ? usage['input_tokens_details'] : {};
-  const output = isRecord(usage['output_tokens_details']) ? usage['output_tokens_details'] : {};
+  const input = isRecord(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const output = isRecord(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const { cached_tokens, cache_write_tokens } = input;
   const { reasoning_tokens } = output;
   return {
-    prompt_tokens: usage['input_tokens'],
-    completion_tokens: usage['output_tokens'],
+    prompt_tokens: usage.input_tokens,
+    completion_tokens: usage.output_tokens,
     prompt_tokens_details: {
       ...(cached_tokens != null && { cached_tokens }),
       ...(cache_write_tokens != null && { cache_write_tokens }),
@@ -70,8 +70,8 @@ export function usageIn(usage: unknown): UpstreamUsage | undefined {
 /** The text of a message, or its refusal if it has no text. */
 export function messageIn({ content }: Fields): { text: string; is_refusal: boolean } {
   const parts = recordsIn(content);
-  const text = parts.map((part) => textOfValue(part['text'])).join('');
-  const refusal = text === '' ? parts.map((part) => textOfValue(part['refusal'])).join('') : '';
+  const text = parts.map((part) => textOfValue(part.text)).join('');
+  const refusal = text === '' ? parts.map((part) => textOfValue(part.refusal)).join('') : '';
   return { text: text || refusal, is_refusal: refusal !== '' };
 }
 
@@ -88,7 +88,7 @@ export function callIn(item: Fields): ToolCall | undefined {
 function reasoningIn({ type, summary, content }: Fields): string {
   if (type !== 'reasoning') return '';
   const texts = [...recordsIn(summary), ...recordsIn(content)].map((part) =>
-    textOfValue(part['text']),
+    textOfValue(part.text),
   );
   return texts.filter((text) => text !== '').join(BETWEEN);
 }

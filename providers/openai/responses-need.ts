@@ -29,7 +29,7 @@ const ALWAYS_REASONS: OpenAiModel = {
 /** Null for a model that chat completions serve with all fields, or if the wire has no flag. */
 export const servedByResponses = memoizeByObject((upstream: Upstream): Served | null => {
   const { model, provider } = upstream;
-  if (provider.wire['responses'] !== true) return null;
+  if (provider.wire.responses !== true) return null;
   const known = openAiModel(model);
   const is_alone = ALONE.test(model);
   if (!is_alone && (!known || known.with_tools === 'any')) return null;
@@ -49,9 +49,9 @@ export const servedByResponses = memoizeByObject((upstream: Upstream): Served | 
 export function needsResponses(call: ChatCall, upstream: Upstream, served: Served): boolean {
   if (served.is_alone) return true;
   const { fields, n, max_tokens = LEAST_TOKENS } = call;
-  if (fields['tools'] === undefined || fields['stop'] !== undefined) return false;
+  if (fields.tools === undefined || fields.stop !== undefined) return false;
   if (n > 1 || max_tokens < LEAST_TOKENS) return false;
   const { set, drop } = upstream;
-  const asked = drop.includes('reasoning_effort') ? undefined : fields['reasoning_effort'];
-  return doesReason(set['reasoning_effort'] ?? asked, served.rules);
+  const asked = drop.includes('reasoning_effort') ? undefined : fields.reasoning_effort;
+  return doesReason(set.reasoning_effort ?? asked, served.rules);
 }

@@ -65,17 +65,17 @@ export class ResponseStream implements StreamDecoder {
     this.#has_begun = true;
     const { type, response } = event;
     if (type === 'error')
-      throw classifyErrorInside(isRecord(event['error']) ? event : { error: event }, this.provider);
+      throw classifyErrorInside(isRecord(event.error) ? event : { error: event }, this.provider);
     if (isRecord(response)) this.#count(response);
     if (type === 'response.completed' || type === 'response.incomplete') {
       this.#close(isRecord(response) ? response : {});
       return true;
     }
     if (type === 'response.failed') this.#fail(isRecord(response) ? response : {});
-    const whole = isRecord(event['item']) ? event['item'] : {};
-    const index = isIndex(event['output_index'])
-      ? event['output_index']
-      : textOfValue(event['item_id']) || textOfValue(whole['id']);
+    const whole = isRecord(event.item) ? event.item : {};
+    const index = isIndex(event.output_index)
+      ? event.output_index
+      : textOfValue(event.item_id) || textOfValue(whole.id);
     if (type === 'response.output_item.added') this.#open(whole, index);
     else if (type === 'response.output_item.done') this.#done(whole, index);
     else this.#add(event, this.#items.get(index));
@@ -165,7 +165,7 @@ export class ResponseStream implements StreamDecoder {
   }
 
   #fail(response: Fields): never {
-    if (isRecord(response['error'])) throw classifyErrorInside(response, this.provider);
+    if (isRecord(response.error)) throw classifyErrorInside(response, this.provider);
     throw broken('The upstream failed while it was answering.');
   }
 

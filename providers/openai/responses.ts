@@ -142,7 +142,7 @@ function formatOf({ type, json_schema }: Fields): Fields | undefined {
 function toolOf(tool: Fields, custom_tools: ChatCall['custom_tools']): Fields {
   const { type, function: offered } = tool;
   if (type !== 'function' || !isRecord(offered)) return tool;
-  const custom = custom_tools?.get(String(offered['name']));
+  const custom = custom_tools?.get(String(offered.name));
   if (custom) return { type: 'custom', ...custom, ...grammarOf(custom) };
   const { parameters = { type: 'object', properties: {} }, strict = false } = offered;
   // Without the last field, this API would make the parameters strict.
@@ -152,12 +152,12 @@ function toolOf(tool: Fields, custom_tools: ChatCall['custom_tools']): Fields {
 /** The format of a custom tool, whose grammar stands one level higher here. */
 function grammarOf(custom: object): Fields {
   const { format } = custom as Fields;
-  if (!isRecord(format) || !isRecord(format['grammar'])) return {};
-  return { format: { type: format['type'], ...format['grammar'] } };
+  if (!isRecord(format) || !isRecord(format.grammar)) return {};
+  return { format: { type: format.type, ...format.grammar } };
 }
 
 function choiceOf(choice: unknown, custom_tools: ChatCall['custom_tools']): unknown {
-  const called = isRecord(choice) ? choice['function'] : undefined;
+  const called = isRecord(choice) ? choice.function : undefined;
   if (!isRecord(called)) return choice;
   const { name } = called;
   return { type: custom_tools?.has(String(name)) ? 'custom' : 'function', name };

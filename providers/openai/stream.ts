@@ -94,7 +94,7 @@ function readWhole(data: string, stream: Stream): ChatDelta[] {
   const { provider } = stream;
   const deltas: ChatDelta[] = [];
   const chunk = checked(parse(data), provider);
-  for (const choice of recordsIn(chunk['choices'])) {
+  for (const choice of recordsIn(chunk.choices)) {
     const delta = readChoice(choice, stream);
     if (delta) deltas.push(delta);
   }
@@ -124,15 +124,15 @@ function readChoice(
   { choices, provider, reads_tags, n }: Stream,
 ): ChatDelta | undefined {
   const finish = finishOf(chunk, provider);
-  const [raw] = recordsIn([chunk['delta']]);
+  const [raw] = recordsIn([chunk.delta]);
   if (!raw && finish === null) return undefined;
-  const index = isIndex(chunk['index']) ? chunk['index'] : 0;
+  const index = isIndex(chunk.index) ? chunk.index : 0;
   if (index >= n) return undefined;
   const choice = choices.get(index) ?? newChoice(reads_tags);
   choices.set(index, choice);
   if (finish !== null) choice.finish = finish;
   const delta = raw ? readDelta(raw, choice) : {};
-  if (chunk['logprobs'] != null) delta.logprobs = chunk['logprobs'];
+  if (chunk.logprobs != null) delta.logprobs = chunk.logprobs;
   if (Object.keys(delta).length === 0) return undefined;
   choice.hasSpoken = true;
   delta.index = index;
@@ -151,12 +151,12 @@ function readDelta(raw: Record<string, unknown>, choice: StreamedChoice): ChatDe
     reply.content = split.content;
     reply.reasoning += split.reasoning;
   }
-  const tool_calls = raw['tool_calls'] ? choice.calls.fragmentsIn(raw['tool_calls']) : [];
+  const tool_calls = raw.tool_calls ? choice.calls.fragmentsIn(raw.tool_calls) : [];
   const delta: ChatDelta = {};
   if (reply.content) delta.content = reply.content;
   if (reply.content && reply.is_refusal) delta.is_refusal = true;
   if (reply.reasoning) delta.reasoning_content = reply.reasoning;
-  const details = [...detailsIn(raw['reasoning_details']), ...signatureDetail(raw)];
+  const details = [...detailsIn(raw.reasoning_details), ...signatureDetail(raw)];
   if (details.length > 0) delta.reasoning_details = details;
   if (tool_calls.length > 0) delta.tool_calls = tool_calls;
   return delta;

@@ -15,11 +15,11 @@ const OPENAI_MODEL = /(?:^|\/)(?:chatgpt-|gpt-\d|o\d)/u;
 /** What OpenAI's chat wire takes of tools, by the flags of a manifest. */
 export const chatToolRules = memoizeByObject(
   ({ model, provider: { wire } }: Upstream): ToolRules => {
-    const isOpenAi = wire['openai_models'] === true;
+    const isOpenAi = wire.openai_models === true;
     const isStrict = isOpenAi || isClaude(model) || OPENAI_MODEL.test(model);
     return {
       names: NAMES,
-      ...(wire['thought_signatures'] !== true && { ids: idRule(wire['tool_id_length'], isOpenAi) }),
+      ...(wire.thought_signatures !== true && { ids: idRule(wire.tool_id_length, isOpenAi) }),
       ...(isStrict && { properties: PROPERTIES }),
     };
   },

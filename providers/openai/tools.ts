@@ -48,9 +48,9 @@ export class OpenCalls {
   #read(fragment: Record<string, unknown>): ToolCallFragment {
     const { name, args } = functionIn(fragment);
     const id = idIn(fragment);
-    const known = this.#find(fragment['index'], id, name);
+    const known = this.#find(fragment.index, id, name);
     const call = known ?? this.#open(customIn(fragment) !== undefined);
-    if (isIndex(fragment['index']) && !known) this.#by_index.set(fragment['index'], call);
+    if (isIndex(fragment.index) && !known) this.#by_index.set(fragment.index, call);
     const isNameNew = name !== '' && name !== call.name;
     if (isNameNew) call.name = name;
     const isIdNew = !call.is_identified && (id !== '' || signatureIn(fragment) !== undefined);
@@ -92,11 +92,11 @@ function functionIn(call: Record<string, unknown>): { name: string; args: string
   const custom = customIn(call);
   if (custom) {
     return {
-      name: typeof custom['name'] === 'string' ? custom['name'] : '',
+      name: typeof custom.name === 'string' ? custom.name : '',
       args: pieceOf(custom),
     };
   }
-  const called = isRecord(call['function']) ? call['function'] : {};
+  const called = isRecord(call.function) ? call.function : {};
   const { name, arguments: args } = called;
   return {
     name: typeof name === 'string' ? name : '',
@@ -105,7 +105,7 @@ function functionIn(call: Record<string, unknown>): { name: string; args: string
 }
 
 function idIn(call: Record<string, unknown>): string {
-  return typeof call['id'] === 'string' ? call['id'] : '';
+  return typeof call.id === 'string' ? call.id : '';
 }
 
 /** The ID for the client. A missing one is made, and a signature is added to it. */

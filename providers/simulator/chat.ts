@@ -22,9 +22,9 @@ const MAX_OWN_CHARACTERS = 200_000;
 
 /** The answer to a chat request, `n` times over. The same request is answered the same. */
 export function complete(body: Fields): Completion[] {
-  const messages = recordsIn(body['messages']);
+  const messages = recordsIn(body.messages);
   const facts = listen(messages);
-  const seed = hash(JSON.stringify([body['model'], body['seed'], messages]));
+  const seed = hash(JSON.stringify([body.model, body.seed, messages]));
   const requested = numberIn(body, 'max_completion_tokens') ?? numberIn(body, 'max_tokens');
   const limit = requested ?? UNLIMITED_TOKENS;
   const called = calledTool(body, facts.words);
@@ -32,13 +32,13 @@ export function complete(body: Fields): Completion[] {
   return Array.from({ length: numberIn(body, 'n') ?? 1 }, (_, index) => {
     if (call && call.tokens.length <= limit) return call;
     const text = fakeSentences(seed + index, facts);
-    return answerJson(body, text, limit) ?? spoken(text, body['stop'], limit);
+    return answerJson(body, text, limit) ?? spoken(text, body.stop, limit);
   });
 }
 
 /** A believable count: text by its length, images and sounds at a flat rate. */
 export function promptTokens(body: Fields): number {
-  const messages = recordsIn(body['messages']);
+  const messages = recordsIn(body.messages);
   const { images, sounds } = listen(messages);
   const characters = messages.reduce((sum, message) => sum + textOfMessage(message).length, 0);
   return (
@@ -82,7 +82,7 @@ function answerJson(body: Fields, text: string, limit: number): Completion | und
   const format = recordIn(body, 'response_format');
   const { type } = format;
   if (type !== 'json_object' && type !== 'json_schema') return undefined;
-  const schema = recordIn(format, 'json_schema')['schema'];
+  const schema = recordIn(format, 'json_schema').schema;
   const value = type === 'json_schema' ? fakeJson(schema) : { answer: text };
   return cut(piecesOf(JSON.stringify(value)), limit);
 }

@@ -37,15 +37,15 @@ export const video: VideoCodec = {
   polled({ status, body }, state) {
     if (status !== 200) throw classifyError(status, {}, JSON.stringify(body));
     const job = isRecord(body) ? body : {};
-    switch (job['status']) {
+    switch (job.status) {
       case 'queued':
         return { status: 'IN_QUEUE' };
       case 'in_progress':
         return { status: 'IN_PROGRESS' };
       case 'completed':
-        return { status: 'COMPLETED', videos: places(state, job['count']) };
+        return { status: 'COMPLETED', videos: places(state, job.count) };
       case 'failed': {
-        const error = isRecord(job['error']) ? textIn(job['error'], 'message') : undefined;
+        const error = isRecord(job.error) ? textIn(job.error, 'message') : undefined;
         return { status: 'FAILED', error: error ?? 'The upstream gave no reason.' };
       }
       default:

@@ -9,20 +9,20 @@ const FLOAT_BYTES = 4;
 
 /** The embeddings wire: vectors of length 1, the same for the same text of the same model. */
 export function answerEmbeddings(body: Fields, isCut: boolean): WireReply {
-  const inputs = inputsOf(body['input']);
+  const inputs = inputsOf(body.input);
   if (inputs.length === 0) return reject('input', 'An input is needed.');
-  const dimensions = body['dimensions'] ?? STANDARD_DIMENSIONS;
+  const dimensions = body.dimensions ?? STANDARD_DIMENSIONS;
   if (!isCount(dimensions, MAX_DIMENSIONS)) {
     return reject('dimensions', `dimensions is a whole number from 1 to ${MAX_DIMENSIONS}.`);
   }
   const data = inputs.map((input, index) => {
-    const vector = vectorOf(JSON.stringify([body['model'], input]), dimensions);
-    const embedding = body['encoding_format'] === 'base64' ? base64(vector) : vector;
+    const vector = vectorOf(JSON.stringify([body.model, input]), dimensions);
+    const embedding = body.encoding_format === 'base64' ? base64(vector) : vector;
     return { object: 'embedding', index, embedding };
   });
   const prompt_tokens = inputs.reduce<number>((sum, input) => sum + tokensOf(input), 0);
   const usage = { prompt_tokens, total_tokens: prompt_tokens };
-  return document({ object: 'list', data, model: body['model'], usage }, isCut);
+  return document({ object: 'list', data, model: body.model, usage }, isCut);
 }
 
 /** A text or the tokens of one stand for themselves. */

@@ -39,7 +39,7 @@ class Faker {
   make(given: unknown, depth: number): unknown {
     const schema = this.#resolved(given, depth);
     this.#values += 1;
-    if ('const' in schema) return schema['const'];
+    if ('const' in schema) return schema.const;
     const { enum: listed } = schema;
     if (Array.isArray(listed)) return listed[0];
     const [type] = typesOf(schema);
@@ -52,8 +52,8 @@ class Faker {
 
   #object(schema: Fields, depth: number): Fields {
     const properties = recordIn(schema, 'properties');
-    const required = listIn(schema['required']).map(String);
-    const names = Array.isArray(schema['required']) ? required : Object.keys(properties);
+    const required = listIn(schema.required).map(String);
+    const names = Array.isArray(schema.required) ? required : Object.keys(properties);
     const made: Fields = {};
     for (const name of this.#mayGoOn(depth) ? names : required) {
       if (depth > MAX_DEPTH || this.#values > MAX_VALUES) break;
@@ -65,7 +65,7 @@ class Faker {
   }
 
   #array(schema: Fields, depth: number): unknown[] {
-    const first = listIn(schema['prefixItems']);
+    const first = listIn(schema.prefixItems);
     const { minItems, maxItems, items } = schema;
     const min = typeof minItems === 'number' ? minItems : 0;
     const wanted = this.#mayGoOn(depth) ? Math.max(min, first.length, items ? 1 : 0) : min;
@@ -120,11 +120,11 @@ function pick(alternatives: readonly Fields[], ends: boolean): Fields {
 }
 
 function joinedSchemas(schemas: readonly Fields[]): Fields {
-  const required = schemas.flatMap((schema) => listIn(schema['required']));
+  const required = schemas.flatMap((schema) => listIn(schema.required));
   const properties = Object.assign({}, ...schemas.map((one) => recordIn(one, 'properties')));
   const whole: Fields = Object.assign({}, ...schemas);
-  if (required.length > 0) whole['required'] = [...new Set(required)];
-  if (Object.keys(properties as Fields).length > 0) whole['properties'] = properties;
+  if (required.length > 0) whole.required = [...new Set(required)];
+  if (Object.keys(properties as Fields).length > 0) whole.properties = properties;
   return whole;
 }
 

@@ -26,9 +26,9 @@ export async function answerImages(body: Fields, isCut: boolean): Promise<WireRe
   const prompt = textIn(body, 'prompt') ?? '';
   if (prompt === '') return reject('prompt', 'A prompt is needed.');
   if (prompt.includes('[fail]')) return refuse(AGAINST_THE_RULES);
-  const n = body['n'] ?? 1;
+  const n = body.n ?? 1;
   if (!isCount(n, MAX)) return reject('n', `n is a whole number from 1 to ${MAX}.`);
-  const size = sizeOf(body['size']);
+  const size = sizeOf(body.size);
   if (!size) return reject('size', `size is WIDTHxHEIGHT, each from 1 to ${MAX_SIDE}.`);
   const seed = hash(prompt);
   const data: Fields[] = [];
@@ -38,7 +38,7 @@ export async function answerImages(body: Fields, isCut: boolean): Promise<WireRe
     data.push({ b64_json: image.toString('base64') });
   }
   const created = Math.floor(Date.now() / 1_000);
-  const quality = HIGH_QUALITIES.includes(body['quality']) ? 'high' : 'standard';
+  const quality = HIGH_QUALITIES.includes(body.quality) ? 'high' : 'standard';
   const pixels = n * size.width * size.height;
   const usage = imageUsage(prompt, Math.ceil((TOKENS[quality] * pixels) / 1_024 ** 2));
   const settings_used = { output_format: 'png', size: `${size.width}x${size.height}`, quality };

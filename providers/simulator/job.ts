@@ -47,7 +47,7 @@ export function faultIn(body: Fields): [field: string, message: string] | undefi
 export function newJob(body: Fields, created_ms: number, takes_ms: number): string {
   const { resolution, aspect_ratio, seconds, audio, count } = body;
   const prompt = textIn(body, 'prompt') ?? '';
-  const image = isRecord(body['image']) ? textIn(body['image'], 'base64') : undefined;
+  const image = isRecord(body.image) ? textIn(body.image, 'base64') : undefined;
   const seed = hash(prompt + (image ?? ''));
   const fails = prompt.includes('[fail]');
   // Two jobs of one millisecond are still two.

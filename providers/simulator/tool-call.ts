@@ -24,14 +24,14 @@ interface Offered {
  */
 export function calledTool(body: Fields, words: string): Called | undefined {
   const { tool_choice: choice } = body;
-  if (choice === 'none' || hasResult(recordsIn(body['messages']))) return undefined;
-  const offered = recordsIn(body['tools']).flatMap((tool): Offered[] => {
+  if (choice === 'none' || hasResult(recordsIn(body.messages))) return undefined;
+  const offered = recordsIn(body.tools).flatMap((tool): Offered[] => {
     const { name, ...rest } = recordIn(tool, 'function');
     if (typeof name !== 'string' || name === '') return [];
     return [{ name, parameters: recordIn(rest, 'parameters'), at: placeOf(name, words) }];
   });
   const tool = isRecord(choice)
-    ? offered.find(({ name }) => name === recordIn(choice, 'function')['name'])
+    ? offered.find(({ name }) => name === recordIn(choice, 'function').name)
     : (firstNamed(offered) ?? (choice === 'required' ? offered[0] : undefined));
   if (!tool) return undefined;
   const { name, parameters, at } = tool;

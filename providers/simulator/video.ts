@@ -42,7 +42,7 @@ export async function answerVideos(
   if (status !== 'completed') return refuse(NOT_READY);
   const index = url.searchParams.get('index') ?? '0';
   if (!/^\d$/u.test(index) || Number(index) >= job.count) return refuse(UNKNOWN);
-  return send(await content(job, Number(index)), rangeOf(request), settings['fail'] === 'cut');
+  return send(await content(job, Number(index)), rangeOf(request), settings.fail === 'cut');
 }
 
 function submit(request: WireRequest, settings: Settings): WireReply {

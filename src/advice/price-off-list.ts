@@ -312,7 +312,7 @@ export const dearTier: Advice = {
   *check({ source, models }) {
     for (const { pointer, upstream, price_at } of models.flatMap((model) => model.upstreams)) {
       const place = `${pointer}/set/service_tier`;
-      const isDear = upstream.set['service_tier'] === 'priority' && source.has(place);
+      const isDear = upstream.set.service_tier === 'priority' && source.has(place);
       if (!isDear || source.text(price_at) !== 'list') continue;
       const tier = 'service_tier: "priority" costs more than the list price';
       yield {

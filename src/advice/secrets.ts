@@ -245,11 +245,11 @@ function siteOf(host = ''): string {
 
 /** The codec of chat, which tells the wires of providers apart. */
 function chatCodecOf({ manifest }: ReadProvider): unknown {
-  return (manifest.data.operations?.['chat'] as { codec?: unknown } | undefined)?.codec;
+  return (manifest.data.operations?.chat as { codec?: unknown } | undefined)?.codec;
 }
 
 function keyVariables({ manifest }: Pick<ReadProvider, 'manifest'>): readonly string[] {
-  const usual = manifest.data.init?.variables?.['api_key'] ?? [];
+  const usual = manifest.data.init?.variables?.api_key ?? [];
   return usual.filter((one) => one !== undefined);
 }
 

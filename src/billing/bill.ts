@@ -47,8 +47,8 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
   const { prompt_tokens, completion_tokens } = usage;
   if (!isCount(prompt_tokens) || !isCount(completion_tokens)) return undefined;
   const read: TokenUsage = { prompt_tokens, completion_tokens };
-  const input = usage['prompt_tokens_details'];
-  const output = usage['completion_tokens_details'];
+  const input = usage.prompt_tokens_details;
+  const output = usage.completion_tokens_details;
   if (isRecord(input)) readInput(input, read);
   if (isRecord(output)) readOutput(output, read);
   return read;

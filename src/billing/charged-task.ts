@@ -16,7 +16,7 @@ export async function chargedTask(
   record: RequestRecord,
 ): Promise<Task | undefined> {
   const { id, account_id, time_ms, took_ms, model, cost_nano } = record;
-  if (cost_nano === 0n || !record.units?.['video_seconds']) return undefined;
+  if (cost_nano === 0n || !record.units?.video_seconds) return undefined;
   const before = { created_ms: time_ms, id };
   const earlier = await tasks.list({ account_id, before, limit: MAX_TASKS });
   const fitting = earlier.filter((task) => {

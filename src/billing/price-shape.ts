@@ -15,13 +15,13 @@ export function priceShape(price: Price): PriceShape {
   const { long_prompt } = price;
   if (long_prompt) {
     const { above_tokens } = long_prompt;
-    shape['long_prompt'] = { above_tokens, ...tokensInDollars(long_prompt) };
+    shape.long_prompt = { above_tokens, ...tokensInDollars(long_prompt) };
   }
-  if (price.per_image) shape['per_image'] = inDollars(price.per_image);
-  if (price.per_video_second) shape['per_video_second'] = inDollars(price.per_video_second);
+  if (price.per_image) shape.per_image = inDollars(price.per_image);
+  if (price.per_video_second) shape.per_video_second = inDollars(price.per_video_second);
   const { per_million_characters: characters, per_audio_minute: minute } = price;
-  if (characters !== undefined) shape['per_million_characters'] = formatDollars(characters);
-  if (minute !== undefined) shape['per_audio_minute'] = formatDollars(minute);
+  if (characters !== undefined) shape.per_million_characters = formatDollars(characters);
+  if (minute !== undefined) shape.per_audio_minute = formatDollars(minute);
   return shape;
 }
 

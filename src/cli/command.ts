@@ -77,7 +77,7 @@ export function acting<A extends unknown[]>(
 
 /** Whether an argument of an action is the object of its options, and `--json` is one of them. */
 function hasJsonOption(argument: unknown): boolean {
-  return isRecord(argument) && argument['json'] === true;
+  return isRecord(argument) && argument.json === true;
 }
 
 function failureText(error: unknown, isBrief: boolean): string {

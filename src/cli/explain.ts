@@ -91,7 +91,7 @@ function endpointsOf(
   return endpoints.filter(({ stages }) =>
     stages.some(({ name, option }) => {
       if (name !== 'route') return false;
-      if (isRecord(option)) return modalities.some(({ name: own }) => own === option['capability']);
+      if (isRecord(option)) return modalities.some(({ name: own }) => own === option.capability);
       return modalities.some(({ tasks }) => Object.hasOwn(tasks, String(option)));
     }),
   );

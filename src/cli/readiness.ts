@@ -26,15 +26,15 @@ export async function readinessAt({ host, port }: Address): Promise<Serving> {
   try {
     const answer = await sendSmall(`http://${address}/readyz`, { method: 'GET' }, LIMITS);
     const body: unknown = await answer.json();
-    if (!isRecord(body) || !['ready', 'not_ready'].includes(String(body['status']))) {
+    if (!isRecord(body) || !['ready', 'not_ready'].includes(String(body.status))) {
       return { ...none, reason: 'something else answers there' };
     }
     return {
       address,
       answers: true,
       ready: answer.status === 200,
-      reason: textOf(body['reason']),
-      configuration: textOf(body['configuration']),
+      reason: textOf(body.reason),
+      configuration: textOf(body.configuration),
     };
   } catch (error) {
     return { ...none, reason: faultOf(error) };

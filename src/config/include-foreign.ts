@@ -16,7 +16,7 @@ export function isForeign({ value }: Source): boolean {
   const isOurs = ([key, block]: [string, unknown]): boolean => {
     // The schema takes long to read, and most files need only this.
     if (BLOCKS.includes(key) || key.startsWith('x-')) return true;
-    const settings: object = readShippedSchema('gateway')['properties'];
+    const settings: object = readShippedSchema('gateway').properties;
     if (Object.hasOwn(settings, key)) return true;
     const inner = isRecord(block) ? Object.keys(block) : [];
     const isEntry = inner.some((one) => OF_ENTRIES.includes(one));

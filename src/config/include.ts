@@ -22,7 +22,7 @@ const READ_AT_ONCE = 16;
  * Faults go to the report.
  */
 export async function includeFiles(source: Source, context: ExpansionContext): Promise<void> {
-  const patterns = isRecord(source.value) ? source.value['include'] : undefined;
+  const patterns = isRecord(source.value) ? source.value.include : undefined;
   if (!Array.isArray(patterns)) {
     // What stands in the files of a text in its place is not missing.
     if (typeof patterns === 'string') source.complete = false;
@@ -81,7 +81,7 @@ export async function patternsIn(main: string): Promise<string[]> {
   if (!text.includes('include')) return [];
   const context = { env: undefined, directory: dirname(main) };
   const source = parse(main, text, new Report(), context);
-  const patterns = isRecord(source.value) ? source.value['include'] : undefined;
+  const patterns = isRecord(source.value) ? source.value.include : undefined;
   if (!Array.isArray(patterns)) return [];
   return patterns.filter((one): one is string => typeof one === 'string' && isPattern(one));
 }
@@ -222,7 +222,7 @@ function reportOther(part: Source, name: string): void {
     part.fault('/include', { code: 'nested_include', message, hint, at: 'key' });
     return;
   }
-  const settings: object = readShippedSchema('gateway')['properties'];
+  const settings: object = readShippedSchema('gateway').properties;
   const is_setting = Object.hasOwn(settings, name);
   part.fault(join(name), {
     code: is_setting ? 'not_included' : 'unknown_key',

@@ -41,6 +41,6 @@ function capabilityOf(option: unknown): unknown {
 /** The capability that a shipped endpoint routes to; undefined for one that routes to no model. */
 function workOf({ stages }: DefaultEndpoint): unknown {
   return stages
-    .map((stage) => (typeof stage === 'object' ? capabilityOf(stage['route']) : undefined))
+    .map((stage) => (typeof stage === 'object' ? capabilityOf(stage.route) : undefined))
     .find((one) => one !== undefined);
 }

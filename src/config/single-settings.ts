@@ -62,7 +62,7 @@ export function publicUrlOf(
   on_broken?: OnBroken,
 ): Promise<string> {
   const read = (source: Source, written: string | undefined): string => {
-    const listen = isRecord(source.value) ? source.value['listen'] : undefined;
+    const listen = isRecord(source.value) ? source.value.listen : undefined;
     return readPublicUrl(source, written, typeof listen === 'string' ? listen : undefined);
   };
   return part(file, env, 'public_url', read, on_broken);

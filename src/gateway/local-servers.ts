@@ -89,7 +89,7 @@ function providerOf({ name, uses, base_url }: LocalAddress, timeout_ms: number):
 
 /** Reads `{ data: [{ id }] }`. Names that gateway.yaml cannot hold are left out. */
 function read(answer: unknown): LocalOutcome {
-  const data = isRecord(answer) ? answer['data'] : undefined;
+  const data = isRecord(answer) ? answer.data : undefined;
   // Ollama sends null if it has no model.
   if (data !== null && !Array.isArray(data)) return { kind: 'unusable', reason: 'lists no models' };
   const models = ((data ?? []) as unknown[]).flatMap((entry): LocalModel[] => {

@@ -114,7 +114,7 @@ function planned(
 function modalityOf({ stages }: EndpointEntry): Modality | undefined {
   const spends = stages.some(({ name }) => name === 'balance');
   const option = stages.find(({ name }) => name === 'route')?.option;
-  const capability = isRecord(option) ? option['capability'] : undefined;
+  const capability = isRecord(option) ? option.capability : undefined;
   return spends ? MODALITIES.get(String(capability)) : undefined;
 }
 

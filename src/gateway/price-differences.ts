@@ -46,7 +46,7 @@ function shapeDifferences(name: string, before: PriceShape, after: PriceShape): 
 /** The tokens of the longest prompt that is not a long one; undefined if all have one price. */
 function lengthOf(shape: Exclude<PriceShape, 'free'>): number | undefined {
   const { long_prompt } = shape;
-  const length = typeof long_prompt === 'object' ? long_prompt['above_tokens'] : undefined;
+  const length = typeof long_prompt === 'object' ? long_prompt.above_tokens : undefined;
   return length === undefined ? undefined : Number(length);
 }
 

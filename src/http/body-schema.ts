@@ -53,9 +53,9 @@ export function explain(errors: readonly ErrorObject[]): { message: string; para
 /** `/messages/2/content` as clients write it: `messages[2].content`. */
 function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
   const steps = instancePath.split('/').slice(1);
-  if (keyword === 'required') steps.push(String(params['missingProperty']));
-  if (keyword === 'additionalProperties') steps.push(String(params['additionalProperty']));
-  if (keyword === 'discriminator') steps.push(String(params['tag']));
+  if (keyword === 'required') steps.push(String(params.missingProperty));
+  if (keyword === 'additionalProperties') steps.push(String(params.additionalProperty));
+  if (keyword === 'discriminator') steps.push(String(params.tag));
   return steps.map(unescape).reduce(join, '');
 }
 
@@ -83,20 +83,20 @@ function complaint({ keyword, params, message, parentSchema }: ErrorObject): str
     case 'required':
       return 'is required';
     case 'type':
-      return `must be ${[params['type']].flat().map(kind).join(' or ')}`;
+      return `must be ${[params.type].flat().map(kind).join(' or ')}`;
     case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).filter(Boolean).join(', ')}`;
+      return `must be one of ${(params.allowedValues as unknown[]).filter(Boolean).join(', ')}`;
     case 'minimum':
-      return `must be at least ${params['limit']}`;
+      return `must be at least ${params.limit}`;
     case 'maximum':
-      return `must be at most ${params['limit']}`;
+      return `must be at most ${params.limit}`;
     case 'minItems':
     case 'minLength':
       return 'must not be empty';
     case 'maxItems':
-      return `must have at most ${params['limit']} entries`;
+      return `must have at most ${params.limit} entries`;
     case 'maxLength':
-      return `must have at most ${params['limit']} characters`;
+      return `must have at most ${params.limit} characters`;
     case 'pattern':
       return patternOf(parentSchema) ?? message ?? 'is not valid';
     case 'discriminator':
@@ -110,7 +110,7 @@ function complaint({ keyword, params, message, parentSchema }: ErrorObject): str
 
 /** The description of the text in the schema, up to its first semicolon. */
 function patternOf(schema: ErrorObject['parentSchema']): string | undefined {
-  const description: unknown = schema?.['description'];
+  const description: unknown = schema?.description;
   return typeof description === 'string' ? `must be ${description.split(';')[0]}` : undefined;
 }
 

@@ -13,5 +13,5 @@ export function allText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map(allText).join('\n');
   if (!isRecord(value)) return '';
-  return typeof value['text'] === 'string' ? value['text'] : JSON.stringify(value);
+  return typeof value.text === 'string' ? value.text : JSON.stringify(value);
 }

@@ -160,14 +160,14 @@ export function withoutEditorParts(part: unknown): unknown {
   if (typeof pattern !== 'string' || !pattern.endsWith(VARIABLE)) return bare;
   if (pattern !== VARIABLE) return { ...bare, pattern: pattern.slice(0, -VARIABLE.length - 1) };
   const types = [type].flat().filter((one) => one !== 'string');
-  delete bare['pattern'];
+  delete bare.pattern;
   return { ...bare, type: types.length === 1 ? types[0] : types };
 }
 
 /** What an editor demands under a condition, the program demands always. */
 function withoutCondition(part: Readonly<Record<string, unknown>>): object {
   const { if: condition, then: demands, ...rest } = part;
-  const isForEditors = isRecord(condition) && condition['$comment'] === 'for editors';
+  const isForEditors = isRecord(condition) && condition.$comment === 'for editors';
   return isForEditors ? { ...rest, ...(demands as object) } : part;
 }
 

@@ -18,5 +18,5 @@ export function argumentsObject(text: string, texts = new JsonTexts()): Record<s
  */
 export function customInput(args: string, texts = new JsonTexts()): string {
   const value = texts.parse(args);
-  return isRecord(value) && typeof value['input'] === 'string' ? value['input'] : args;
+  return isRecord(value) && typeof value.input === 'string' ? value.input : args;
 }

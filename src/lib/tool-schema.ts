@@ -30,9 +30,9 @@ export function objectSchema(parameters: unknown): ObjectSchema {
   if (!is_folded) return { schema: kept, is_folded };
   for (const name of REFUSED) delete kept[name];
   const { properties, required } = new Branches(given).unite(given, 0);
-  kept['properties'] = Object.fromEntries(properties);
-  if (required.size > 0) kept['required'] = [...required];
-  else delete kept['required'];
+  kept.properties = Object.fromEntries(properties);
+  if (required.size > 0) kept.required = [...required];
+  else delete kept.required;
   return { schema: kept, is_folded };
 }
 
@@ -65,7 +65,7 @@ class Branches {
     this.#branches += 1;
     if (depth > MAX_DEPTH || this.#branches > MAX_BRANCHES || !allowsObject(schema)) return NOTHING;
     const parts = [this.#own(schema)];
-    const referred = resolvePointer(this.root, schema['$ref']);
+    const referred = resolvePointer(this.root, schema.$ref);
     if (isRecord(referred)) parts.push(this.unite(referred, depth + 1));
     for (const combiner of COMBINERS) {
       const branches = schema[combiner];

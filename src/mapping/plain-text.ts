@@ -118,7 +118,7 @@ export function checkAnswer(
   const items = block[list.name];
   if (!isRecord(items) || !Object.hasOwn(items, 'each')) return;
   const place = pointer + join(list.name, 'do');
-  const hint = itemHint(items['do'], list);
+  const hint = itemHint(items.do, list);
   if (hint === undefined || source.hidesWithin(place)) return;
   const message = `${list.name}: an item is a block with ${list.wanted.join(' or ')}`;
   source.fault(place, { code: 'bad_template', message, hint });

@@ -22,7 +22,7 @@ export function stageHint(name: string, known: readonly string[]): string {
   if (name.includes('/') && !name.startsWith('@')) return `did you mean "./${name}"?`;
   const renamed = RENAMED.get(name);
   if (renamed !== undefined) return `its name is ${quote(renamed)} now`;
-  const settings: object = readShippedSchema('gateway')['properties'];
+  const settings: object = readShippedSchema('gateway').properties;
   if (Object.hasOwn(settings, name))
     return `it is a setting: ${name}: stands at the top of the file`;
   const isLimit = /rate|throttle|rpm|tpm/i.test(name);

@@ -20,7 +20,7 @@ export const hostedImage: Stage = {
   create: (_option, services) => {
     const { store, now } = services;
     return async (ctx, next) => {
-      const kept = await store.images.image(paramsOf(ctx)['id'] ?? '');
+      const kept = await store.images.image(paramsOf(ctx).id ?? '');
       if (!kept) throw imageExpired();
       requestMemoryOf(ctx.state, services).take(Math.ceil(kept.bytes.length / COPIES));
       const left_seconds = Math.max(0, Math.floor((kept.due_ms - now()) / 1_000));

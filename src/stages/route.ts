@@ -32,7 +32,7 @@ export function route(modalities: Modalities): Stage {
         return async (ctx, next) => {
           const { state } = ctx;
           const params = paramsOf(ctx);
-          const model = services.configuration.models.get(params['model'] ?? '');
+          const model = services.configuration.models.get(params.model ?? '');
           // The record of a refusal names the model too.
           if (model) state.model = model;
           state.task = await findTask(params, state, services);

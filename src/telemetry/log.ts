@@ -43,7 +43,7 @@ const LAST_RETRY_MS = 20;
 const STALLED_MS = 1_000;
 /** How long the end of the process waits for a write in flight, whose result it cannot see. */
 const LAST_WRITE_MS = 250;
-const WARN = pino.levels.values['warn'];
+const WARN = pino.levels.values.warn;
 const NOTHING = Buffer.alloc(0);
 
 /**

@@ -17,7 +17,7 @@ export function entryText(json: string, paint: Paint): string {
   const { level, time, msg, err, ...rest } = JSON.parse(json) as Record<string, unknown>;
   const [, name, colour] = LEVELS.find(([from]) => Number(level) >= from) ?? [0, 'INFO', 'green'];
   const error = isRecord(err) ? err : {};
-  const fields = { ...rest, ...('message' in error && { error: error['message'] }) };
+  const fields = { ...rest, ...('message' in error && { error: error.message }) };
   const [lists, facts] = [[] as string[], [] as string[]];
   for (const [key, value] of Object.entries(fields)) {
     if (Array.isArray(value)) lists.push(...value.map((item) => `    ${shown(item)}\n`));

@@ -28,13 +28,10 @@ export function readErrorBody(body: unknown): ErrorWords {
 function readRecord(body: Record<string, unknown>): ErrorWords {
   const { error, detail } = body;
   if (isRecord(error))
-    return withReason(
-      words({ ...error, outer: body['code'] }, textOfValue(error['message'])),
-      error,
-    );
+    return withReason(words({ ...error, outer: body.code }, textOfValue(error.message)), error);
   if (typeof error === 'string') return words(body, error);
-  if (typeof body['message'] === 'string') return words(body, body['message']);
-  return words({ ...body, details: detail ?? body['details'] }, detailText(detail));
+  if (typeof body.message === 'string') return words(body, body.message);
+  return words({ ...body, details: detail ?? body.details }, detailText(detail));
 }
 
 /** Reads a body with the reader of the provider's manifest, if it has one. */
@@ -55,25 +52,25 @@ export function applyErrorReader(
 }
 
 function words(error: Record<string, unknown>, message: string): ErrorWords {
-  const details = [error, ...records(error['details'])];
-  const inner = isRecord(error['innererror']) ? error['innererror'] : {};
-  const marks = [error['code'], error['type'], error['status'], error['outer'], inner['code']];
-  const delays = details.map((detail) => parseFloat(textOfValue(detail['retryDelay'])));
-  const all = [...marks, ...details.flatMap((detail) => [detail['reason'], detail['type']])]
+  const details = [error, ...records(error.details)];
+  const inner = isRecord(error.innererror) ? error.innererror : {};
+  const marks = [error.code, error.type, error.status, error.outer, inner.code];
+  const delays = details.map((detail) => parseFloat(textOfValue(detail.retryDelay)));
+  const all = [...marks, ...details.flatMap((detail) => [detail.reason, detail.type])]
     .map(textOfValue)
     .filter((mark) => mark !== '');
   return {
     message,
     marks: all.join(' ').toLowerCase(),
     codes: [...new Set(all)].filter((mark) => CODE.test(mark)).slice(0, MAX_CODES),
-    status: [error['status_code'], error['code'], error['status']].map(Number).find(isStatus),
+    status: [error.status_code, error.code, error.status].map(Number).find(isStatus),
     retry_seconds: delays.find((delay) => delay >= 0),
   };
 }
 
 /** Resellers put the real reason of their own upstream into `metadata.raw`. */
 function withReason(told: ErrorWords, { metadata }: Record<string, unknown>): ErrorWords {
-  const raw = isRecord(metadata) ? metadata['raw'] : undefined;
+  const raw = isRecord(metadata) ? metadata.raw : undefined;
   if (typeof raw !== 'string' || raw.trim() === '') return told;
   const reason = readErrorText(raw);
   return {
@@ -87,7 +84,7 @@ function withReason(told: ErrorWords, { metadata }: Record<string, unknown>): Er
 function detailText(detail: unknown): string {
   if (!Array.isArray(detail)) return textOfValue(detail);
   return detail
-    .map((item: unknown) => (isRecord(item) ? textOfValue(item['msg']) : textOfValue(item)))
+    .map((item: unknown) => (isRecord(item) ? textOfValue(item.msg) : textOfValue(item)))
     .filter((text) => text !== '')
     .join('; ');
 }

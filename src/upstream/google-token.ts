@@ -69,6 +69,6 @@ function wasRefused(error: unknown): boolean {
   // An error from before the request was sent holds no request.
   if (!isRecord(error) || !('config' in error)) return true;
   const { response } = error;
-  const status = isRecord(response) ? response['status'] : undefined;
+  const status = isRecord(response) ? response.status : undefined;
   return typeof status === 'number' && status < 500 && status !== 429;
 }

@@ -124,7 +124,7 @@ export class EventReader {
 function bareError(text: string): string | undefined {
   const parsed = parseJson(text);
   const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
-  return isRecord(first) && first['error'] ? text : undefined;
+  return isRecord(first) && first.error ? text : undefined;
 }
 
 function tooLarge(noun: string, limit_bytes: number): UpstreamError {

@@ -205,7 +205,7 @@ export function isForeign(provider: Pick<Provider, 'base_url' | 'wire'>, path: s
 
 /** Whether the manifest lists the host in `wire.image_hosts`, with its port or without. */
 export function isListed({ wire }: Pick<Provider, 'wire'>, { host, hostname }: URL): boolean {
-  const hosts = wire['image_hosts'];
+  const hosts = wire.image_hosts;
   return Array.isArray(hosts) && (hosts.includes(host) || hosts.includes(hostname));
 }
 
@@ -216,7 +216,7 @@ export function isListed({ wire }: Pick<Provider, 'wire'>, { host, hostname }: U
  */
 export function isOwn({ base_url, wire }: Pick<Provider, 'base_url' | 'wire'>, url: URL): boolean {
   if (base_url !== '' && new URL(base_url).origin === url.origin) return true;
-  const hosts = wire['key_hosts'];
+  const hosts = wire.key_hosts;
   return Array.isArray(hosts) && hosts.some((host: unknown) => isHost(host, url));
 }
 

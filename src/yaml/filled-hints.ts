@@ -41,7 +41,7 @@ function inputOf({ source, at }: Written): string {
 
 /** An upstream for a model that is written as `PROVIDER/ID`. */
 function upstreamOf({ source, at, key, value }: Written): string {
-  const model = isRecord(value) ? value['model'] : undefined;
+  const model = isRecord(value) ? value.model : undefined;
   const [, provider, id] = /^([\w-]+)\/(\S+)$/.exec(String(model)) ?? [];
   const isShown = id !== undefined && !source.hides(at + join(key, 'model'));
   return isShown ? flow({ provider, model: id }) : '{ provider: NAME, model: ID }';

@@ -49,7 +49,7 @@ export function foreignKeyHint(key: string, block: unknown, value: unknown): str
   const { keys } = foreignWords();
   const name = String(block);
   const [whole = ''] = name.split(' of ', 1);
-  const lists = [keys[name], keys[whole], keys['anywhere']];
+  const lists = [keys[name], keys[whole], keys.anywhere];
   const hints = lists.map((words) => oursFor(words, foreignSpelling(key)));
   const hint = hints.find((one) => one !== undefined);
   if (typeof hint !== 'object') return hint;

@@ -36,7 +36,7 @@ export function isCausedBy(
   { instancePath, params, data }: ErrorObject,
   { pointer, home, entry }: Misplaced,
 ): boolean {
-  const missing: unknown = params['missingProperty'];
+  const missing: unknown = params.missingProperty;
   const isAbsence = typeof missing === 'string' && instancePath + join(missing) === home;
   const isEmpty = data === null && instancePath === entry;
   return isAbsence || isEmpty || `${instancePath}/`.startsWith(`${pointer}/`);

@@ -22,7 +22,7 @@ export function explainAll(
     // `*` has no address of its own. The check of the endpoints reports one that is written there.
     if (error.keyword === 'dependentRequired' && error.instancePath === '/endpoints/*') return [];
     // A misspelt key is reported once: as an unknown key, not also as a missing one.
-    const missing: unknown = error.params['missingProperty'];
+    const missing: unknown = error.params.missingProperty;
     if (typeof missing === 'string' && misspelt.has(error.instancePath + join(missing))) return [];
     if (isMethodOfPath(error) || isCoveredByHome(error, schema)) return [];
     // A wrong name is reported once: not again by the pattern that it breaks.
@@ -66,7 +66,7 @@ function explain(error: ErrorObject, source: Source, schema: unknown): Explained
     return { pointer, wrong: { code: 'empty', message, hint, at: 'key' } };
   }
   if (keyword === 'uniqueItems') {
-    const later = pointer + join(Math.max(Number(params['i']), Number(params['j'])));
+    const later = pointer + join(Math.max(Number(params.i), Number(params.j)));
     const message = `${label(pointer)} has ${source.word(later)} twice`;
     return { pointer: later, wrong: { code: 'duplicate_value', message, hint: 'remove one' } };
   }
@@ -79,7 +79,7 @@ function explain(error: ErrorObject, source: Source, schema: unknown): Explained
       keyword === 'minLength' ? `it should be ${wanted(error)}` : `add at least one, ${such}`;
     return { pointer, wrong: { code: 'empty', message: `${label(pointer)} is empty`, hint } };
   }
-  const type: unknown = error.parentSchema?.['type'];
+  const type: unknown = error.parentSchema?.type;
   const stands = keyword === 'type' && (type === 'object' || type === 'array');
   return { pointer, wrong: wrongValue(error, source, schema), stands };
 }
@@ -88,7 +88,7 @@ const EMPTY = new Set(['minItems', 'minLength', 'minProperties']);
 
 function missingKey(error: ErrorObject, source: Source, schema: unknown): Explained {
   const { instancePath: pointer, params } = error;
-  const missing = String(params['missingProperty']);
+  const missing = String(params.missingProperty);
   const where = pointer === '' ? 'the file' : label(pointer);
   const message = `${where} is missing the key ${quote(missing)}`;
   const hint = missingHint(source, pointer, missing, schema);
@@ -96,7 +96,7 @@ function missingKey(error: ErrorObject, source: Source, schema: unknown): Explai
 }
 
 function badName(error: ErrorObject, schema: unknown): Explained {
-  const name = String(error.params['propertyName']);
+  const name = String(error.params.propertyName);
   const part = followed(error.schema, schema);
   const message = `${quote(name)} is not ${describe(part) ?? 'a name'}`;
   const dashed = name.trim().replaceAll(/\s+/g, '-');
@@ -115,7 +115,7 @@ function badName(error: ErrorObject, schema: unknown): Explained {
 
 function wrongValue(error: ErrorObject, source: Source, schema: unknown): FaultDetails {
   const { keyword, instancePath: pointer, parentSchema, data } = error;
-  const secret = parentSchema?.['writeOnly'] === true;
+  const secret = parentSchema?.writeOnly === true;
   const scalar = typeof data !== 'object';
   let word = scalar ? source.word(pointer) : kindOf(data);
   if (secret) word = 'its value';
@@ -140,11 +140,11 @@ function isBeyond({ keyword, data }: ErrorObject): boolean {
 
 function wanted({ keyword, schema, parentSchema }: ErrorObject): string {
   if (keyword === 'enum') return `one of ${[schema].flat().join(', ')}`;
-  const type: unknown = parentSchema?.['type'];
+  const type: unknown = parentSchema?.type;
   if (type === 'object') return 'a block of keys';
   if (type === 'array') return 'a list';
   if (type === 'boolean') return 'true or false';
-  if (Array.isArray(parentSchema?.['enum'])) return `one of ${parentSchema['enum'].join(', ')}`;
+  if (Array.isArray(parentSchema?.enum)) return `one of ${parentSchema.enum.join(', ')}`;
   return describe(parentSchema) ?? (type === 'string' ? 'text' : String(type));
 }
 

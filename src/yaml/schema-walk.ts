@@ -7,7 +7,7 @@ export type Part = Readonly<Record<string, unknown>>;
 /** A part of a schema with its `$ref` followed. Keys beside the `$ref` win. */
 export function followed(part: unknown, schema: unknown): Part {
   if (!isRecord(part)) return {};
-  const reference = part['$ref'];
+  const reference = part.$ref;
   if (typeof reference !== 'string') return part;
   const target = segments(reference).reduce<unknown>(
     (at, key) => (isRecord(at) ? at[key] : undefined),
@@ -87,7 +87,7 @@ export function flow(value: unknown): string {
 
 /** Whether a value may be of a type. */
 export function wants(part: Part, type: string): boolean {
-  return [part['type']].flat().includes(type);
+  return [part.type].flat().includes(type);
 }
 
 /** The keys that a block must have. */
@@ -99,7 +99,7 @@ export function requiredOf({ required }: Part): string[] {
 export function exampleOf(part: Part, schema: unknown): unknown {
   const { examples, defaultSnippets, properties } = part;
   const [snippet]: unknown[] = Array.isArray(defaultSnippets) ? defaultSnippets : [];
-  if (isRecord(snippet)) return snippet['body'];
+  if (isRecord(snippet)) return snippet.body;
   if (Array.isArray(examples)) return examples[0];
   const keys = requiredOf(part);
   if (keys.length === 0 || !isRecord(properties)) return undefined;

@@ -8,7 +8,7 @@ export function textInBlock(text: string, part: Part, schema: unknown): string |
   const { properties } = part;
   if (!isRecord(properties)) return undefined;
   if (Object.hasOwn(properties, 'total')) {
-    const total = tidied(text, followed(properties['total'], schema));
+    const total = tidied(text, followed(properties.total, schema));
     return total && `write { total: ${total} }`;
   }
   const [, name = '', written] = /^([\w-]+)(?::|\s*=\s*)(\S+)$/.exec(text) ?? [];
@@ -47,7 +47,7 @@ export function textInList(
   schema: unknown,
 ): string | undefined {
   if (typeof data === 'boolean') return undefined;
-  const items = followed(part['items'], schema);
+  const items = followed(part.items, schema);
   const isBlock = wants(items, 'object') && !wants(items, 'string');
   const inner = /^\((.*)\)$/.exec(text)?.[1];
   if (inner !== undefined) return textInList(inner, data, part, schema);
@@ -55,8 +55,8 @@ export function textInList(
     const [, first = ''] = /^-([^\s,]+)/.exec(text) ?? [];
     return `a dash needs a space behind it: write "- ${first}"`;
   }
-  const between = items['pattern'] === undefined ? /[,;\s]+/ : /\s*[,;]\s*/;
-  const takesStar = new RegExp(String(items['pattern'])).test('*') || isExample(part, ['*']);
+  const between = items.pattern === undefined ? /[,;\s]+/ : /\s*[,;]\s*/;
+  const takesStar = new RegExp(String(items.pattern)).test('*') || isExample(part, ['*']);
   if (takesStar && (text === '*' || EVERYBODY.test(text))) return "write ['*']";
   if (text === '*') return 'name each one: * stands for nothing here';
   const words = text.split(between).filter(Boolean);
@@ -76,7 +76,7 @@ function isExample({ examples }: Part, value: unknown): boolean {
  */
 function itemOf(text: string, items: Part): string {
   const { pattern } = items;
-  const isOrigin = String(items['patternErrorMessage']).startsWith('an origin');
+  const isOrigin = String(items.patternErrorMessage).startsWith('an origin');
   const word = isOrigin ? text.replace(/\/+$/, '') : text;
   const fits = typeof pattern !== 'string' || new RegExp(pattern, 'u').test(word);
   return fits ? word : (tidied(word, items) ?? word);
@@ -96,9 +96,9 @@ export function structureHint(
   }
   if (!isRecord(data)) return undefined;
   if (wants(part, 'array')) return blockInList(data, part, schema, isFlow);
-  if (wants(part, 'string') && isRecord(data['valueFrom']))
+  if (wants(part, 'string') && isRecord(data.valueFrom))
     return "write '${NAME}', and let Kubernetes set that variable of the container";
-  if (wants(part, 'string') && typeof data['port'] === 'number') return addressOf(data);
+  if (wants(part, 'string') && typeof data.port === 'number') return addressOf(data);
   return wants(part, 'boolean') ? blockInBoolean(data) : undefined;
 }
 
@@ -111,7 +111,7 @@ function blockInBoolean({ enabled, disabled }: Part): string {
 }
 
 function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): string {
-  const items = followed(part['items'], schema);
+  const items = followed(part.items, schema);
   const values = Object.values(data);
   const isFlags = values.every((value) => typeof value === 'boolean');
   const [inner] = values;
@@ -119,7 +119,7 @@ function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): 
   if (isInner) return `write ${flow(inner)}`;
   const named = upstreamsOf(data, items);
   if (named !== undefined) return `write ${named}`;
-  const isWords = wants(items, 'string') || Array.isArray(items['enum']);
+  const isWords = wants(items, 'string') || Array.isArray(items.enum);
   const isTexts = values.length > 0 && values.every((one) => typeof one === 'string');
   if (isWords && isTexts && isFlow) return `write ${flow(values)}`;
   const [[key, value] = ['', undefined]] = Object.entries(data);
@@ -163,7 +163,7 @@ function listInBlock(data: readonly unknown[], part: Part, schema: unknown): str
   if (isRecord(first)) return 'remove the "- " before its keys';
   const key = Object.keys(properties).find((name) => {
     const { type, items } = followed(properties[name], schema);
-    const words = [followed(items, schema)['enum']].flat();
+    const words = [followed(items, schema).enum].flat();
     return type === 'array' && data.every((one) => words.includes(one));
   });
   if (key !== undefined) return `write { ${key}: ${flow(data)} }`;
@@ -196,7 +196,7 @@ function wordsIn(data: readonly unknown[], properties: Part, schema: unknown): s
 function listWithoutName(data: readonly unknown[], part: Part, schema: unknown): string {
   const example = exampleOf(part, schema);
   const [name = 'NAME'] = Object.keys(isRecord(example) ? example : {});
-  return `it takes ${String(part['patternErrorMessage'])}: write { ${name}: ${flow(data)} }`;
+  return `it takes ${String(part.patternErrorMessage)}: write { ${name}: ${flow(data)} }`;
 }
 
 /** Keys under which other programs write the name of an entry. */
@@ -224,7 +224,7 @@ export function namedEntry(
 ): string | undefined {
   const block = isRecord(first) ? first : {};
   const key = NAMES.find((one) => typeof block[one] === 'string');
-  if (key === undefined || (part && isRecord(part['properties']))) return undefined;
+  if (key === undefined || (part && isRecord(part.properties))) return undefined;
   const name = flow(block[key]);
   const names = others.map((one) => (isRecord(one) ? one[key] : undefined));
   const more = names.filter((one) => typeof one === 'string').map(flow);

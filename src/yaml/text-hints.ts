@@ -47,7 +47,7 @@ export function booleanHint(text: string, data: unknown): string | undefined {
 /** The hint for a wrong number: the one that was most likely meant, else the bound. */
 export function numberHint(text: string, { error, part, written }: Scalar): string | undefined {
   const isText = typeof error.data === 'string';
-  const isDollars = String(part['patternErrorMessage']).includes('dollars');
+  const isDollars = String(part.patternErrorMessage).includes('dollars');
   if (isDollars && OTHER_MONEY.test(text)) return OTHER_MONEY_HINT;
   const whole = !wants(part, 'number');
   const { minimum = -Infinity, maximum = Infinity } = part as Record<string, number | undefined>;
@@ -68,7 +68,7 @@ export function numberHint(text: string, { error, part, written }: Scalar): stri
   const share = Number(text);
   if (whole && minimum === 1 && share > 0 && share < 1) return `write ${Math.round(share * 100)}`;
   // A weight: an upstream that should get nothing has none.
-  if (String(part['patternErrorMessage']).includes('80 beside 20'))
+  if (String(part.patternErrorMessage).includes('80 beside 20'))
     return 'write 1 or more, or remove this upstream: then it gets nothing';
   const pixels = Math.round(share * 1_048_576);
   if (minimum >= 256 && share > 0 && share < 100 && pixels <= maximum)

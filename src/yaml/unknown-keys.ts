@@ -158,13 +158,13 @@ function didYouMean(word: string): string {
 
 /** The key that a block has beside those of the schema. */
 export function extraKey({ params }: ErrorObject): string | undefined {
-  const key: unknown = params['additionalProperty'];
+  const key: unknown = params.additionalProperty;
   return typeof key === 'string' ? key : undefined;
 }
 
 /** The keys of the schema for the block of an error. */
 export function allowedKeys({ parentSchema }: ErrorObject): string[] {
-  const properties: unknown = parentSchema?.['properties'];
+  const properties: unknown = parentSchema?.properties;
   return isRecord(properties) ? Object.keys(properties) : [];
 }
 
@@ -174,14 +174,14 @@ function homeOf(
   { parentSchema, data }: ErrorObject,
   schema: unknown,
 ): string | undefined {
-  const properties: unknown = parentSchema?.['properties'];
+  const properties: unknown = parentSchema?.properties;
   if (!isRecord(properties)) return undefined;
   const value: unknown = isRecord(data) ? data[key] : undefined;
   return Object.keys(properties).find((name) => {
     const inner = followed(properties[name], schema);
-    if (!isRecord(inner['properties']) || !Object.hasOwn(inner['properties'], key)) return false;
+    if (!isRecord(inner.properties) || !Object.hasOwn(inner.properties, key)) return false;
     // A list under the name of a number is another thing of the same name.
-    return !Array.isArray(value) || wants(followed(inner['properties'][key], schema), 'array');
+    return !Array.isArray(value) || wants(followed(inner.properties[key], schema), 'array');
   });
 }
 

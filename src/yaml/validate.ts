@@ -61,7 +61,7 @@ function convert(source: Source, value: unknown, errors: readonly ErrorObject[])
   for (const { keyword, instancePath, params } of errors) {
     const mark = source.mark(instancePath);
     if (keyword !== 'type' || !mark?.expanded || mark.text === undefined) continue;
-    const plain = plainValue(mark.text, [params['type']].flat());
+    const plain = plainValue(mark.text, [params.type].flat());
     if (plain === undefined) continue;
     replace(value, instancePath, plain);
     converted = true;
@@ -81,7 +81,7 @@ const NOTHING_TO_CUT = new Set(['required', 'dependentRequired', 'minItems', 'un
 
 function cut(value: unknown, error: ErrorObject): unknown {
   const { keyword, instancePath, params, propertyName } = error;
-  const extra: unknown = params['additionalProperty'] ?? params['propertyName'];
+  const extra: unknown = params.additionalProperty ?? params.propertyName;
   // A wrong name gives two errors. Only the error of its own keyword removes it.
   const inner = propertyName !== undefined && keyword !== 'propertyNames';
   if (NOTHING_TO_CUT.has(keyword) || inner) return value;

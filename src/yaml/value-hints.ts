@@ -96,7 +96,7 @@ export function emptyHint(source: Source, pointer: string, schema: unknown): str
   const isBlock = wants(part, 'object') && !wants(part, 'string') && example === undefined;
   if (isBlock) {
     const variable = key.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
-    const hasKey = isRecord(part['properties']) && 'api_key' in part['properties'];
+    const hasKey = isRecord(part.properties) && 'api_key' in part.properties;
     const first = hasKey ? `, such as api_key: '\${${variable}_API_KEY}'` : '';
     return `indent its keys below it${first}; where it needs none write ${flow(key)}: {}`;
   }
@@ -181,7 +181,7 @@ function scalarHint(text: string, scalar: Scalar): string | undefined {
     const number = numberHint(text, scalar);
     if (number !== undefined) return number;
   }
-  const isTime = typeof part['pattern'] === 'string' && /\bms\b/.test(part['pattern']);
+  const isTime = typeof part.pattern === 'string' && /\bms\b/.test(part.pattern);
   if (isTime && ENDLESS.test(text)) {
     return 'no word stands for a time without end: write a long one, such as 3650d';
   }
@@ -191,17 +191,17 @@ function scalarHint(text: string, scalar: Scalar): string | undefined {
     return textInBlock(text, part, schema);
   }
   if (wants(part, 'array')) return textInList(text, error.data, part, schema);
-  const standard = part['default'] ?? (error.data === true ? exampleOf(part, schema) : undefined);
+  const standard = part.default ?? (error.data === true ? exampleOf(part, schema) : undefined);
   if (typeof error.data === 'boolean' && typeof standard === 'string') {
     return `write ${standard}, or remove the line`;
   }
   if (
     /^(?:\*|@\S+|[\w.-]+)$/.test(text) &&
-    /^an address such as \S+$/.test(String(part['patternErrorMessage']))
+    /^an address such as \S+$/.test(String(part.patternErrorMessage))
   ) {
     return 'name each person: write the whole address';
   }
-  const isText = wants(part, 'string') && part['pattern'] === undefined;
+  const isText = wants(part, 'string') && part.pattern === undefined;
   const isName = error.keyword === 'type' && isText && typeof error.data === 'number';
   return isName ? `put it in quotes: '${text}'` : undefined;
 }

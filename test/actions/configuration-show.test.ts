@@ -76,7 +76,7 @@ describe('the configuration that operators see', () => {
   });
 
   it('says where the records are, and not how they are opened', () => {
-    expect(shape['store']).to.deep.equal({
+    expect(shape.store).to.deep.equal({
       kind: 'postgres',
       host: 'db.example.org:6432',
       database: 'tollgate',
@@ -84,7 +84,7 @@ describe('the configuration that operators see', () => {
   });
 
   it('says of a provider what is set, not what it is set to', () => {
-    expect(shape['providers']?.['keyed']).to.deep.include({
+    expect(shape.providers?.keyed).to.deep.include({
       uses: 'openai',
       origin: 'https://api.example.org',
       serves: ['chat', 'image', 'embedding', 'speech', 'transcription', 'moderation'],
@@ -92,15 +92,15 @@ describe('the configuration that operators see', () => {
       service_account: false,
       on_abort: 'abort',
     });
-    expect(shape['providers']?.['cloud']).to.include({ service_account: true });
-    expect(shape['providers']?.['simulator']).to.deep.include({
+    expect(shape.providers?.cloud).to.include({ service_account: true });
+    expect(shape.providers?.simulator).to.deep.include({
       origin: null,
       settings: ['video_takes', 'tokens_per_second'],
     });
   });
 
   it('says what models cost, and where their calls go', () => {
-    expect(shape['models']?.['one']).to.deep.include({
+    expect(shape.models?.one).to.deep.include({
       owner: 'me',
       capabilities: ['chat'],
       price: { input_per_million: '0.15', output_per_million: '0.60' },
@@ -114,25 +114,25 @@ describe('the configuration that operators see', () => {
         set: ['metadata'],
         drop: ['logit_bias', 'metadata'],
       });
-    expect(shape['models']?.['two']).to.deep.include({
+    expect(shape.models?.two).to.deep.include({
       price: { per_image: { standard: '0.04', hd: '0.08' } },
     });
-    expect(shape['models']?.['three']).to.include({ price: 'free' });
+    expect(shape.models?.three).to.include({ price: 'free' });
   });
 
   it('says who may come in, and by which providers', () => {
-    expect(shape['sign_in']).to.deep.include({
+    expect(shape.sign_in).to.deep.include({
       allow: ['@example.org'],
       operators: ['ada@example.org'],
       credit: '0.00',
     });
-    const { providers } = shape['sign_in'] as { providers: Record<string, object> };
-    expect(providers['hub']).to.include({ kind: 'github', client_id: 'me-too' });
-    expect(providers['google']).to.include({ issuer: 'https://accounts.google.com' });
+    const { providers } = shape.sign_in as { providers: Record<string, object> };
+    expect(providers.hub).to.include({ kind: 'github', client_id: 'me-too' });
+    expect(providers.google).to.include({ issuer: 'https://accounts.google.com' });
   });
 
   it('says which stages an endpoint has, with the options of ours alone', () => {
-    expect(shape['endpoints']?.['chat']).to.deep.equal({
+    expect(shape.endpoints?.chat).to.deep.equal({
       at: 'POST /v1/chat/completions',
       stages: [
         'auth',

@@ -26,7 +26,7 @@ describe('the table of actions', () => {
   it('asks for fields that the input has', () => {
     for (const { name, schema, fields = {}, ...action } of ACTIONS) {
       if (!schema || isList({ name, ...action })) continue;
-      const known = Object.keys(readShippedSchema(schema)['properties'] as object);
+      const known = Object.keys(readShippedSchema(schema).properties as object);
       const asked = Object.keys(fields).filter((field) => field !== 'account_id');
       expect(known, name).to.include.members(asked);
     }

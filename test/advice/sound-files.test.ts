@@ -37,7 +37,7 @@ async function listed(manifests: readonly string[], count: number): Promise<stri
   };
   const all = manifests.flatMap((manifest) =>
     Object.entries(lists[manifest]?.models ?? {})
-      .filter(([id, units]) => units['output_per_million'] && !/image|audio|embed|tts/.test(id))
+      .filter(([id, units]) => units.output_per_million && !/image|audio|embed|tts/.test(id))
       .map(([id]) => chat(`'${id}'`, `{ provider: ${manifest} }`, 'price: list')),
   );
   return [...new Set(all)].slice(0, count);

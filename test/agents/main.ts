@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LOOPBACK_ONLY = ['--map-root-user', '--net', 'sh', '-c'];
 const LOOPBACK_UP = 'ip link set lo up';
 
-const kept = process.env['TOLLGATE_TEST_AGENTS'];
+const kept = process.env.TOLLGATE_TEST_AGENTS;
 const folder = kept ?? (await mkdtemp(join(tmpdir(), 'tollgate-agents-')));
 try {
   const packages = new Map(AGENTS.map((agent) => [agent.package.name, agent.package]));

@@ -40,7 +40,7 @@ export async function run(
   { root, home, project, file }: Place,
   gateway: { url: string; secret: string },
 ): Promise<Run> {
-  const installed = process.env['TOLLGATE_TEST_AGENTS'];
+  const installed = process.env.TOLLGATE_TEST_AGENTS;
   if (installed === undefined) throw new Error('npm run test:agents installs the agents first.');
   const PATH = pathOf(installed, agent.package);
   const env = { PATH, HOME: home, TMPDIR: root, TERM: 'dumb', NO_COLOR: '1', ...agent.env };

@@ -127,7 +127,7 @@ async function startGeminiWire(): Promise<Wire> {
       tools: tools.flatMap(({ functionDeclarations = [] }) =>
         (functionDeclarations as { name: string }[]).map(({ name }) => name),
       ),
-      hasResult: contents.at(-1)?.parts.some((part) => part['functionResponse']) ?? false,
+      hasResult: contents.at(-1)?.parts.some((part) => part.functionResponse) ?? false,
     });
     const usage = { prompt_tokens: 4, cached_tokens: 0, completion_tokens: 2 };
     script.calls.push({ turn, usage });

@@ -8,7 +8,7 @@ import { systemOf, type System } from './system.js';
 import { KINDS } from './wording.js';
 
 const WAIT_MS = 5_000;
-const PATHS = [process.env['PATH'], '/usr/sbin', '/usr/local/sbin'].join(':');
+const PATHS = [process.env.PATH, '/usr/sbin', '/usr/local/sbin'].join(':');
 
 /** nginx as a plain `proxy_pass`, one worker; undefined where it is not installed. */
 export async function startNginx(upstream_port: number): Promise<System | undefined> {

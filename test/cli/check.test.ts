@@ -255,8 +255,8 @@ describe('tollgate check', () => {
       const { status, stdout, stderr } = await check(yaml, '--format', 'json');
       expect({ status, stderr }, JSON.stringify(yaml)).to.deep.equal({ status: 1, stderr: '' });
       const [fault] = (JSON.parse(stdout) as Document).faults;
-      expect(fault?.['line']).to.be.at.least(1);
-      expect(fault?.['column']).to.be.at.least(1);
+      expect(fault?.line).to.be.at.least(1);
+      expect(fault?.column).to.be.at.least(1);
     }
   });
 

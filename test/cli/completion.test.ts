@@ -40,7 +40,7 @@ describe('tollgate completion', () => {
 
   /** What a shell's program prints for such an input. */
   async function shell(name: string, args: string[], input = ''): Promise<string> {
-    const PATH = join(place.folder, 'bin') + delimiter + process.env['PATH'];
+    const PATH = join(place.folder, 'bin') + delimiter + process.env.PATH;
     const child = spawn(name, args, { cwd: place.folder, env: { PATH, HOME: place.folder } });
     const texts = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.out += text));
@@ -144,7 +144,7 @@ describe('tollgate completion', () => {
   });
 
   const found = (name: string): boolean =>
-    (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
+    (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
 
   (found('zsh') ? it : it.skip)('offers the same in zsh', async () => {
     const script = `

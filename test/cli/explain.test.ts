@@ -202,7 +202,7 @@ describe('tollgate explain with prices and a body', function () {
     expect(haiku?.every(([, percent]) => percent === 0)).to.equal(true);
     expect(defaults).to.deep.equal({ chat: { n: 1, stream: false, max_tokens: 200 } });
     const film = await place.json<Previewed>('explain', 'film');
-    expect(film.defaults['video']).to.include({ generate_audio: true, duration_seconds: 6 });
+    expect(film.defaults.video).to.include({ generate_audio: true, duration_seconds: 6 });
     const { stdout } = await place.tollgate('explain', 'talk');
     expect(stdout)
       .to.include('openai: gpt-4o-mini, weight 3: 75 % of the calls\n')
@@ -273,7 +273,7 @@ describe('tollgate explain with prices and a body', function () {
     await serving.kill('SIGTERM');
     const [sent] = upstream.requests;
     const { model } = (sent?.json ?? {}) as { model?: unknown };
-    const same = shown.find((request) => request.body['model'] === model);
+    const same = shown.find((request) => request.body.model === model);
     expect(same?.body).to.deep.equal(sent?.json);
     expect(same?.url).to.equal(upstream.url + (sent?.path ?? ''));
     const headers = sent?.headers ?? {};

@@ -98,7 +98,7 @@ describe('tollgate init', () => {
       local: { uses: 'openai-compatible', base_url: `${b.url}/v1` },
       'local-2': { uses: 'openai-compatible', base_url: `${c.url}/v1` },
     });
-    expect(owners['vllm']).to.deep.equal({ name: 'vLLM' });
+    expect(owners.vllm).to.deep.equal({ name: 'vLLM' });
     expect(Object.keys(models)).to.have.members(['Qwen/Qwen3-8B', 'bge-m3', '01-ai/yi']);
     expect(models['Qwen/Qwen3-8B']).to.deep.equal({
       owner: 'vllm',
@@ -127,7 +127,7 @@ describe('tollgate init', () => {
     });
     expect(await readFile(place.file, 'utf8')).not.to.include(KEY);
     const { models, providers } = await written(place);
-    expect(providers['gemini']).to.deep.equal({ api_key: '${GOOGLE_API_KEY}' });
+    expect(providers.gemini).to.deep.equal({ api_key: '${GOOGLE_API_KEY}' });
     expect(models['gpt-5.4-mini']).to.deep.equal({
       owner: 'openai',
       capabilities: ['chat', 'vision', 'tools'],

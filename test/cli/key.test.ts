@@ -35,14 +35,14 @@ describe('the terms of a key on the command line, beside a running gateway', () 
 
     const [listed] = await place.json<Record<string, unknown>[]>('key', 'list', 'ann');
     expect(listed).to.deep.include({ name: 'pocket', models: ['sim'], limit: '0.005' });
-    expect(Date.parse(String(listed?.['expires'])) - Date.now()).to.be.within(
+    expect(Date.parse(String(listed?.expires)) - Date.now()).to.be.within(
       29 * 86_400_000,
       30 * 86_400_000,
     );
     const [charge] = (await place.json<{ kind: string; amount: string }[]>('ledger', 'ann')).filter(
       ({ kind }) => kind === 'charge',
     );
-    expect(listed?.['spent']).to.equal(charge?.amount.slice(1));
+    expect(listed?.spent).to.equal(charge?.amount.slice(1));
     expect(await place.json('verify')).to.deep.include({ faults: [] });
   });
 

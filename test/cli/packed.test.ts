@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
  * With this the package is installed by npm, from the registry, with its native part: a minute. Else
  * it is unpacked, and the production dependencies of this checkout are linked beside it.
  */
-const INSTALLS = process.env['TOLLGATE_TEST_INSTALL'] !== undefined;
+const INSTALLS = process.env.TOLLGATE_TEST_INSTALL !== undefined;
 
 interface Lock {
   packages: Record<string, { dev?: true }>;

@@ -45,7 +45,7 @@ describe('the log of tollgate serve', () => {
     await serving.says('took up the changed configuration: nothing changes for clients');
     await place.write(yamlWith(['one', 'three'], '/v2'));
     await serving.says('model three is new');
-    expect(lineWith(serving, 'model three is new')['changes']).to.deep.equal([
+    expect(lineWith(serving, 'model three is new').changes).to.deep.equal([
       'model two is gone',
       'model three is new',
       'provider acme: its address is another one',
@@ -70,7 +70,7 @@ describe('the log of tollgate serve', () => {
     );
     await serving.says('took up the changed configuration');
     const sentence = 'only a restart takes up listen, store, journal, metrics, log.level';
-    expect(lineWith(serving, 'took up')['changes']).to.deep.equal([sentence]);
+    expect(lineWith(serving, 'took up').changes).to.deep.equal([sentence]);
     expect(await (await fetch(`${url}/readyz`)).json()).to.include({ configuration: sentence });
     const listen = new URL(url).host;
     await writeFile(join(place.folder, 'older.yaml'), yamlWith(['one', 'two']));
@@ -130,7 +130,7 @@ describe('the log of tollgate serve', () => {
       const pid = join(place.folder, 'serve.pid');
       const serve = `${process.execPath} ${MAIN} serve --config ${place.file}`;
       const shell = `echo $$ > ${pid} && exec ${serve}`;
-      const options = { cwd: place.folder, env: { PATH: process.env['PATH'], ...env } };
+      const options = { cwd: place.folder, env: { PATH: process.env.PATH, ...env } };
       const child = spawn(SCRIPT, ['-qec', shell, '/dev/null'], options);
       const serving = new Running(child);
       try {

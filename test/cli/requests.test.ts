@@ -143,8 +143,8 @@ describe('the commands that look at requests', () => {
     expect((await usage('model'))[0]).to.include({ model: 'sim', failed: 0 });
     expect((await usage('model'))[1]).to.include({ model: null, failed: 1 });
     expect((await usage('key'))[0]).to.include({ name: 'k' });
-    expect((await usage('key'))[0]?.['key']).to.match(/^key_/u);
-    expect((await usage('day')).at(-1)?.['day']).to.match(/^\d{4}-\d\d-\d\d$/u);
+    expect((await usage('key'))[0]?.key).to.match(/^key_/u);
+    expect((await usage('day')).at(-1)?.day).to.match(/^\d{4}-\d\d-\d\d$/u);
     expect(await place.json<Row[]>('usage', '--by', 'model', '--limit', '1')).to.have.length(1);
   });
 

@@ -69,7 +69,7 @@ models:
 
   async function openHolds(): Promise<number> {
     const [row] = await ground.place.sql('select count(*) as rows from holds');
-    return Number(row?.['rows']);
+    return Number(row?.rows);
   }
 
   /** The cookie of somebody who is signed in to the account. */

@@ -8,7 +8,7 @@ describe('the address of a provider', () => {
     const { configuration } = await load(`${FIXTURES}sound-signer.yaml.txt`, ENV, MODALITIES);
     const of = (name: string): unknown => {
       const provider = configuration?.providers.get(name);
-      return provider && [provider.base_url, provider.wire['edition']];
+      return provider && [provider.base_url, provider.wire.edition];
     };
     expect(of('a')).to.deep.equal(['https://acme.us-east-1.example.com', '2024-10-21']);
     expect(of('b')).to.deep.equal(['https://acme.us-east-1.example.com', 'v1']);

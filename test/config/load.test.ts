@@ -342,7 +342,7 @@ describe('load of a valid configuration', () => {
       large,
       large?.upstreams,
       large?.upstreams[0]?.set,
-      large?.upstreams[0]?.set['nested'],
+      large?.upstreams[0]?.set.nested,
       configuration.endpoints[0]?.stages[0],
     ];
     expect(inner.map((one) => one !== undefined && Object.isFrozen(one))).to.not.include(false);

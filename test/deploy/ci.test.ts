@@ -71,7 +71,7 @@ for (const host of ['github', 'gitlab'] as const) {
           cwd: work,
           encoding: 'utf8',
           env: {
-            PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+            PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
             HOME: folder,
             npm_config_update_notifier: 'false',
             GITHUB_BASE_REF: 'main',

@@ -35,7 +35,7 @@ const STOPPED_MS = 10_000;
 
 async function main(): Promise<void> {
   if (process.getuid?.() !== 0) throw new Error('It needs root, for chroot and debootstrap.');
-  const kept = process.env['TOLLGATE_TEST_DEPLOY'];
+  const kept = process.env.TOLLGATE_TEST_DEPLOY;
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'tollgate-deploy-'));
   try {
     mkdirSync(folder, { recursive: true });

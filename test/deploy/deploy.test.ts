@@ -134,7 +134,7 @@ describe('deploy/compose.yaml', () => {
   });
 
   it('is built from the checkout', () => {
-    const { build } = services['gateway'] ?? {};
+    const { build } = services.gateway ?? {};
     expect(build).to.deep.equal({ context: '..', dockerfile: 'deploy/Dockerfile' });
   });
 });
@@ -156,7 +156,7 @@ describe('deploy/compose.postgres.yaml', () => {
       expect(public_url).to.equal('https://ai.example.com');
       expect(depends_on).to.deep.equal({ postgres: { condition: 'service_healthy' } });
     }
-    const { environment = {}, healthcheck } = services['postgres'] ?? {};
+    const { environment = {}, healthcheck } = services.postgres ?? {};
     expect(environment).to.include({ POSTGRES_USER: 'tollgate', POSTGRES_DB: 'tollgate' });
     expect(healthcheck).to.be.an('object');
     const journals = gateways.map((name) => services[name]?.volumes?.[1]?.split(':')[0]);
@@ -167,9 +167,9 @@ describe('deploy/compose.postgres.yaml', () => {
   it('publishes Caddy alone, which knows the gateways by their names', () => {
     const open = Object.keys(services).filter((name) => services[name]?.ports !== undefined);
     expect(open).to.deep.equal(['caddy']);
-    const upstreams = services['caddy']?.environment?.['TOLLGATE_UPSTREAMS']?.split(' ');
+    const upstreams = services.caddy?.environment?.TOLLGATE_UPSTREAMS?.split(' ');
     expect(upstreams).to.deep.equal(gateways.map((name) => `${name}:${PORT}`));
-    for (const name of Object.keys(services['caddy']?.environment ?? {})) {
+    for (const name of Object.keys(services.caddy?.environment ?? {})) {
       expect(read('deploy/Caddyfile')).to.include(`{$${name}:`);
     }
   });

@@ -142,7 +142,7 @@ models:
     const all = rules.groups.flatMap((group) => group.rules);
     expect(new Set(all.map(({ alert }) => alert)).size).to.equal(all.length);
     for (const { alert, expr, labels, annotations, for: wait = '0s' } of all) {
-      expect(labels['severity'], alert).to.be.oneOf(['warning', 'critical']);
+      expect(labels.severity, alert).to.be.oneOf(['warning', 'critical']);
       expect(annotations.summary, alert).to.match(/^.{15,120}[.]$/u);
       expect(wait, alert).to.match(/^\d+[sm]$/u);
       const grouped = readQuery(expr).grouped;

@@ -117,7 +117,7 @@ describe('the stage that docs/stages.md writes', () => {
 
   it('masks addresses, where it stands behind every validate', async () => {
     await say(3);
-    expect(JSON.stringify(acme.sent()['messages'])).to.include('[email]').and.not.include('ann@');
+    expect(JSON.stringify(acme.sent().messages)).to.include('[email]').and.not.include('ann@');
   });
 
   it('tells of a wrong option', async () => {

@@ -49,14 +49,14 @@ for (const name of WRITTEN) {
 
     it('says of every key what holds without it', () => {
       const complaints = complaintsOf(name, ({ schema, required, is_option }) => {
-        const description = String(schema['description']);
+        const description = String(schema.description);
         if (required || is_option) return undefined;
         if (!('default' in schema)) {
           return /\bWithout it, /u.test(description)
             ? undefined
             : 'has no "default", and its description does not say "Without it, …"';
         }
-        const end = `${shown(schema['default'])}.`;
+        const end = `${shown(schema.default)}.`;
         const [, said = ''] = description.split(' Default: ');
         const isSaid = said === end || said.endsWith(`, else ${end}`);
         return isSaid ? undefined : `has a description that does not end in "Default: ${end}"`;
@@ -68,7 +68,7 @@ for (const name of WRITTEN) {
       const { $defs } = readSchema(name) as { $defs: Record<string, Schema> };
       const complaints = complaintsOf(name, ({ schema }) => {
         const { examples, defaultSnippets, $ref } = schema;
-        const shared = $defs[String($ref).replace('#/$defs/', '')]?.['defaultSnippets'];
+        const shared = $defs[String($ref).replace('#/$defs/', '')]?.defaultSnippets;
         return [examples, defaultSnippets, shared].some((one) => one !== undefined)
           ? undefined
           : 'has neither "examples" nor "defaultSnippets"';
@@ -97,9 +97,9 @@ for (const name of WRITTEN) {
     it('describes what stands in lists and in blocks of names', () => {
       const whole = readSchema(name);
       const described = (part: Schema): boolean => {
-        const target = String(part['$ref']).replace('#/$defs/', '');
-        const shared = (whole['$defs'] as Record<string, Schema>)[target];
-        return typeof (part['description'] ?? shared?.['description']) === 'string';
+        const target = String(part.$ref).replace('#/$defs/', '');
+        const shared = (whole.$defs as Record<string, Schema>)[target];
+        return typeof (part.description ?? shared?.description) === 'string';
       };
       const bare = [...partsOf(whole)].filter(
         ([pointer, part]) =>
@@ -114,7 +114,7 @@ for (const name of WRITTEN) {
       const references = [...text.matchAll(/"\$ref": "([^"]*)"/gu)].map(([, to = '']) => to);
       expect(references.length).to.be.greaterThan(10);
       expect(references.filter((to) => !to.startsWith('#/$defs/'))).to.deep.equal([]);
-      expect(readSchema(name)['$id']).to.equal(name);
+      expect(readSchema(name).$id).to.equal(name);
     });
   });
 }

@@ -160,12 +160,12 @@ describe('yaml-language-server, with the schemas', () => {
       const keys = new Map(keysOf(readSchema('gateway')).map(({ name, schema }) => [name, schema]));
       let asked = 0;
       for (const [name, [line, column]] of places) {
-        const description = keys.get(name)?.['description'];
+        const description = keys.get(name)?.description;
         if (typeof description !== 'string') continue;
         asked += 1;
         const shown = await server.hover(path, line + 1, column + 1);
         expect(plain(shown), name).to.include(description);
-        const isBlock = keys.get(name)?.['examples'] === undefined;
+        const isBlock = keys.get(name)?.examples === undefined;
         if (!isBlock) expect(shown, name).to.include('Example');
       }
       expect(asked).to.be.greaterThan(45);

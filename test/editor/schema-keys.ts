@@ -37,7 +37,7 @@ export function* partsOf(schema: Schema, pointer = '#'): Generator<[string, Sche
     const part = schema[word];
     if (isRecord(part)) yield* partsOf(part, `${pointer}/${word}`);
   }
-  const choices = Array.isArray(schema['anyOf']) ? schema['anyOf'] : [];
+  const choices = Array.isArray(schema.anyOf) ? schema.anyOf : [];
   for (const [i, part] of choices.entries())
     yield* partsOf(part as Schema, `${pointer}/anyOf/${i}`);
 }

@@ -29,7 +29,7 @@ describe('the text of a first gateway.yaml', () => {
     const { models, owners, listen } = parse(
       textOf(provider('a', [model('m')]), provider('b', [model('m')])),
     ) as Written;
-    expect(models['m']?.upstreams).to.deep.equal([{ provider: 'a' }, { provider: 'b' }]);
+    expect(models.m?.upstreams).to.deep.equal([{ provider: 'a' }, { provider: 'b' }]);
     // An owner without a model would be a warning.
     expect(owners).to.deep.equal({ a: { name: 'a' } });
     expect(listen).to.equal('127.0.0.1:8081');

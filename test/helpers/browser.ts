@@ -21,10 +21,10 @@ const ARGS = [
 const USUAL_PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** Set, it must be there: a machine that promises a browser fails without one. */
-const promised = process.env['TOLLGATE_TEST_BROWSER'];
+const promised = process.env.TOLLGATE_TEST_BROWSER;
 const executable = promised ?? USUAL_PLACES.find((path) => existsSync(path));
 /** Once is enough: neither for each file nor for each process of the tests. */
-let isSaid = (process.env['MOCHA_WORKER_ID'] ?? '0') !== '0';
+let isSaid = (process.env.MOCHA_WORKER_ID ?? '0') !== '0';
 
 /** What a visitor's browser is like. */
 export interface BrowserLook {

@@ -55,7 +55,7 @@ function signed(text: unknown): string {
 }
 
 function completed(block: Block): Block {
-  return block.type === 'thinking' ? { ...block, signature: signed(block['thinking']) } : block;
+  return block.type === 'thinking' ? { ...block, signature: signed(block.thinking) } : block;
 }
 
 function streamed(message: object, content: readonly Block[], stop_reason: string): Step {
@@ -102,7 +102,7 @@ function blockEvents(block: Block, index: number): object[] {
 function anthropicFault({ headers, json: asked }: Received): string | undefined {
   if (headers['x-api-key'] === undefined) return 'x-api-key is missing';
   if (headers['anthropic-version'] === undefined) return 'anthropic-version is missing';
-  return (asked as Block)['model'] === undefined ? 'model: Field required' : undefined;
+  return (asked as Block).model === undefined ? 'model: Field required' : undefined;
 }
 
 /** There the path names the model and says whether it streams, and the body names the version. */

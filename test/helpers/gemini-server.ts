@@ -58,29 +58,29 @@ async function refuse(message: string, response: ServerResponse): Promise<void> 
 }
 
 function faultIn(contents: GeminiBody['contents'], script: readonly Turn[]): string | undefined {
-  const texts = contents.flatMap(({ parts }) => parts.map((part) => part['thoughtSignature']));
+  const texts = contents.flatMap(({ parts }) => parts.map((part) => part.thoughtSignature));
   const turns = contents.filter(({ role }) => role === 'model').length;
   const signedTexts = script
     .slice(0, turns)
     .flat()
-    .filter((part) => !part['functionCall']);
+    .filter((part) => !part.functionCall);
   if (signedTexts.some(({ thoughtSignature: own }) => own && !texts.includes(own))) {
     return 'A text is missing its thought_signature.';
   }
-  const signed = script.flat().filter((part) => part['functionCall'] && part['thoughtSignature']);
+  const signed = script.flat().filter((part) => part.functionCall && part.thoughtSignature);
   for (const [at, { role, parts }] of contents.entries()) {
     if (role === contents[at - 1]?.role) return `Two turns of ${role} follow each other.`;
-    const calls = parts.flatMap((part) => (part['functionCall'] ?? []) as Called);
+    const calls = parts.flatMap((part) => (part.functionCall ?? []) as Called);
     const next = contents[at + 1]?.parts ?? [];
-    const results = next.flatMap((part) => (part['functionResponse'] ?? []) as Called);
+    const results = next.flatMap((part) => (part.functionResponse ?? []) as Called);
     if (calls.map(nameOf).join() !== results.map(nameOf).join()) {
       return 'The number of function response parts must equal that of function call parts.';
     }
     for (const part of parts) {
       const was = signed.find(({ functionCall }) => {
-        return nameOf(functionCall as Called) === nameOf((part['functionCall'] ?? {}) as Called);
+        return nameOf(functionCall as Called) === nameOf((part.functionCall ?? {}) as Called);
       });
-      if (was && part['thoughtSignature'] !== was['thoughtSignature']) {
+      if (was && part.thoughtSignature !== was.thoughtSignature) {
         return 'Function call is missing a thought_signature in functionCall parts.';
       }
     }

@@ -51,7 +51,7 @@ export function responseSse(answer: ResponsesAnswer, size = 5): Step {
   return sse(
     events.map(
       (event, sequence_number) =>
-        `event: ${String(event['type'])}\ndata: ${JSON.stringify({ ...event, sequence_number })}\n\n`,
+        `event: ${String(event.type)}\ndata: ${JSON.stringify({ ...event, sequence_number })}\n\n`,
     ),
   );
 }
@@ -89,7 +89,7 @@ function responseOf({
 
 function itemEvents(item: Item, size: number): Item[] {
   const { type, id: item_id } = item;
-  const parts = (item['content'] ?? item['summary'] ?? []) as Item[];
+  const parts = (item.content ?? item.summary ?? []) as Item[];
   const inside = (name: string, text: unknown, more: Item = {}): Item[] =>
     pieces(String(text), size).map((delta) => ({
       type: `response.${name}.delta`,
@@ -100,17 +100,17 @@ function itemEvents(item: Item, size: number): Item[] {
   const deltas =
     type === 'message'
       ? parts.flatMap((part, content_index) =>
-          part['type'] === 'refusal'
-            ? inside('refusal', part['refusal'], { content_index })
-            : inside('output_text', part['text'], { content_index }),
+          part.type === 'refusal'
+            ? inside('refusal', part.refusal, { content_index })
+            : inside('output_text', part.text, { content_index }),
         )
       : type === 'reasoning'
         ? parts.flatMap(({ text }, summary_index) =>
             inside('reasoning_summary_text', text, { summary_index }),
           )
         : type === 'custom_tool_call'
-          ? inside('custom_tool_call_input', item['input'])
-          : inside('function_call_arguments', item['arguments'] ?? '');
+          ? inside('custom_tool_call_input', item.input)
+          : inside('function_call_arguments', item.arguments ?? '');
   const empty = { ...item, content: [], summary: [], arguments: '', input: '' };
   return [
     { type: 'response.output_item.added', item: empty },
@@ -146,7 +146,7 @@ export async function startResponsesServer(
     }
     const answer = answers[Math.min(next, answers.length - 1)] ?? { output: [] };
     next += 1;
-    await play(body['stream'] === true ? responseSse(answer) : responseJson(answer), response);
+    await play(body.stream === true ? responseSse(answer) : responseJson(answer), response);
   });
 }
 
@@ -154,10 +154,10 @@ function faultOf(path: string, body: Item): string | undefined {
   if (path !== '/responses') return `Unknown path: ${path}`;
   const unknown = Object.keys(body).find((name) => !FIELDS.has(name));
   if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
-  if (Number(body['max_output_tokens'] ?? 16) < 16) return "Invalid 'max_output_tokens'.";
-  const tools = (body['tools'] ?? []) as Item[];
+  if (Number(body.max_output_tokens ?? 16) < 16) return "Invalid 'max_output_tokens'.";
+  const tools = (body.tools ?? []) as Item[];
   if (tools.some(({ name }) => typeof name !== 'string')) return "Missing 'tools[0].name'.";
-  return itemFault(body['input'] as Item[]);
+  return itemFault(body.input as Item[]);
 }
 
 function itemFault(input: readonly Item[]): string | undefined {
@@ -165,12 +165,10 @@ function itemFault(input: readonly Item[]): string | undefined {
     const { type, call_id } = item;
     const isOutput = String(type).endsWith('_output');
     const call = String(type).replace('_output', '');
-    const isCalled = input
-      .slice(0, at)
-      .some((one) => one['type'] === call && one['call_id'] === call_id);
+    const isCalled = input.slice(0, at).some((one) => one.type === call && one.call_id === call_id);
     if (isOutput && !isCalled) return `No tool call found for ${String(type)} ${String(call_id)}.`;
     if (type === 'reasoning' && input.length === at + 1) return 'Reasoning without its item.';
-    if (type === 'reasoning' && !Array.isArray(item['summary'])) return 'Missing summary.';
+    if (type === 'reasoning' && !Array.isArray(item.summary)) return 'Missing summary.';
   }
   return undefined;
 }

@@ -22,7 +22,7 @@ export function runCommand(
     const io = {
       stdout: { write: (text: string) => (stdout += text) },
       stderr: { write: (text: string) => (stderr += text) },
-      env: { PATH: process.env['PATH'], ...env },
+      env: { PATH: process.env.PATH, ...env },
       exit_status: 0,
     };
     const before = process.cwd();

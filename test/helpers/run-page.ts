@@ -115,6 +115,6 @@ class Checkout {
 
   #env(): NodeJS.ProcessEnv {
     const home = join(this.folder, 'home');
-    return { PATH: `${home}:${process.env['PATH'] ?? ''}`, HOME: home };
+    return { PATH: `${home}:${process.env.PATH ?? ''}`, HOME: home };
   }
 }

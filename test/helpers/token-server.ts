@@ -35,7 +35,7 @@ export async function startTokenServer(options: TokenServerOptions = {}): Promis
     const [head = '', said = '', signature = ''] = (form.get('assertion') ?? '').split('.');
     const isSigned =
       form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:jwt-bearer' &&
-      parse(head)['alg'] === 'RS256' &&
+      parse(head).alg === 'RS256' &&
       verify('sha256', Buffer.from(`${head}.${said}`), publicKey, unpacked(signature));
     if (!isSigned) {
       const error = { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' };

@@ -50,7 +50,7 @@ export function startVertexVeo(): Promise<VeoServer> {
       const fault = vertexFault(partOf(json, 'parameters')) ?? imageFault(json);
       return fault === undefined ? submitted(server, json, name) : refusal(400, fault);
     }
-    const asked = isRecord(json) ? String(json['operationName']) : '';
+    const asked = isRecord(json) ? String(json.operationName) : '';
     const isOwn = verb === 'fetchPredictOperation' && asked.startsWith(`${name}/operations/`);
     return isOwn ? polled(server, asked) : refusal(400, 'The operation is of another model.');
   });
@@ -90,9 +90,9 @@ function geminiFault(parameters: Record<string, unknown>): string | undefined {
 }
 
 function vertexFault(parameters: Record<string, unknown>): string | undefined {
-  if (typeof parameters['generateAudio'] !== 'boolean') return 'generateAudio is required.';
+  if (typeof parameters.generateAudio !== 'boolean') return 'generateAudio is required.';
   if ('numberOfVideos' in parameters) return 'numberOfVideos is not known.';
-  const count = parameters['sampleCount'];
+  const count = parameters.sampleCount;
   if (typeof count !== 'number' || count < 1 || count > 4) return 'sampleCount must be 1 to 4.';
   return lengthFault(parameters);
 }
@@ -103,9 +103,9 @@ function lengthFault({ durationSeconds }: Record<string, unknown>): string | und
 }
 
 function imageFault(json: unknown): string | undefined {
-  const instances = isRecord(json) ? json['instances'] : undefined;
+  const instances = isRecord(json) ? json.instances : undefined;
   const first: unknown = Array.isArray(instances) ? instances[0] : undefined;
-  if (!isRecord(first) || typeof first['prompt'] !== 'string') return 'A prompt is required.';
+  if (!isRecord(first) || typeof first.prompt !== 'string') return 'A prompt is required.';
   if (!('image' in first)) return undefined;
   const { bytesBase64Encoded, mimeType, ...more } = partOf(first, 'image');
   const isKnown = typeof bytesBase64Encoded === 'string' && typeof mimeType === 'string';

@@ -68,7 +68,7 @@ describe('the memory for bodies and answers', () => {
     const content = '\\",:{[\\\\'.repeat(20_000);
     const messages = [{ role: 'user', content }];
     completionOf(await chat(acme, { model: 'acme-chat', messages, max_tokens: 1 }));
-    expect(acme.sent()['messages']).to.deep.equal(messages);
+    expect(acme.sent().messages).to.deep.equal(messages);
   });
 
   it('refuses 40 large bodies of an account without money before they come', async () => {

@@ -83,7 +83,7 @@ describe('a form', () => {
       const bytes = Buffer.alloc(3_000_000, pattern);
       const { body, turns } = await read(form([field('model', 'm'), file(bytes)]));
       const url = `data:audio/wav;base64,${bytes.toString('base64')}`;
-      expect(body?.['file'] === url).to.equal(true);
+      expect(body?.file === url).to.equal(true);
       expect(turns).to.be.greaterThan(50);
     }
   });

@@ -103,7 +103,7 @@ describe('the body of a request', () => {
   it('keeps text of every alphabet as it is', async () => {
     const content = '‘ünï’ 🌍 \u2028 日本 "\\" \u0007';
     await chat(acme, { model: 'acme-chat', messages: [{ role: 'user', content }] });
-    expect(acme.sent()['messages']).to.deep.equal([{ role: 'user', content }]);
+    expect(acme.sent().messages).to.deep.equal([{ role: 'user', content }]);
   });
 
   it('cannot reach the prototype of anything', async () => {

@@ -157,7 +157,7 @@ describe('a packed body', () => {
   });
 
   it('leaves its connection usable when it is refused', async () => {
-    const body = CODINGS['br']?.bomb() ?? Buffer.alloc(0);
+    const body = CODINGS.br?.bomb() ?? Buffer.alloc(0);
     const head = (coding: string, bytes: Buffer): string =>
       `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.secret}\r\n` +
       `content-type: application/json\r\ncontent-encoding: ${coding}\r\n` +

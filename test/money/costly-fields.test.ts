@@ -26,17 +26,17 @@ const MANIFESTS = readdirSync(folder)
     return codec === undefined ? [] : [{ name: file.replace('.yaml', ''), codec }];
   });
 const WIRES: Record<string, { fake: WireFake | undefined; model: string }[]> = {
-  openai: [{ fake: WIRE_FAKES['openai'], model: 'any-1' }],
-  azure: [{ fake: WIRE_FAKES['openai'], model: 'any-1' }],
-  anthropic: [{ fake: WIRE_FAKES['anthropic'], model: 'claude-sonnet-4-5' }],
-  gemini: [{ fake: WIRE_FAKES['gemini'], model: 'gemini-3-pro' }],
+  openai: [{ fake: WIRE_FAKES.openai, model: 'any-1' }],
+  azure: [{ fake: WIRE_FAKES.openai, model: 'any-1' }],
+  anthropic: [{ fake: WIRE_FAKES.anthropic, model: 'claude-sonnet-4-5' }],
+  gemini: [{ fake: WIRE_FAKES.gemini, model: 'gemini-3-pro' }],
   vertex: [
-    { fake: WIRE_FAKES['gemini'], model: 'gemini-3-pro' },
-    { fake: WIRE_FAKES['vertex'], model: 'claude-sonnet-4-5@20250929' },
+    { fake: WIRE_FAKES.gemini, model: 'gemini-3-pro' },
+    { fake: WIRE_FAKES.vertex, model: 'claude-sonnet-4-5@20250929' },
   ],
   bedrock: [
-    { fake: WIRE_FAKES['bedrock'], model: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0' },
-    { fake: WIRE_FAKES['bedrock'], model: 'amazon.nova-pro-v1:0' },
+    { fake: WIRE_FAKES.bedrock, model: 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0' },
+    { fake: WIRE_FAKES.bedrock, model: 'amazon.nova-pro-v1:0' },
   ],
 };
 const PLACES = MANIFESTS.flatMap(({ name, codec }) =>

@@ -47,6 +47,6 @@ describe('a call to an upstream with limits.connections calls', () => {
     expect(await second.text()).to.contain('second');
     release();
     expect(await (await first).text()).to.contain('first');
-    expect(house.upstreams['spare']?.requests).to.have.length(1);
+    expect(house.upstreams.spare?.requests).to.have.length(1);
   });
 });

@@ -20,7 +20,7 @@ import { onEachStore } from '../store/helpers/ground.js';
 import { isLong, SEED } from '../helpers/long.js';
 
 /** How many streams each test makes. */
-const STREAMS = Number(process.env['TOLLGATE_TEST_STREAMS'] ?? (isLong ? '5000' : '100'));
+const STREAMS = Number(process.env.TOLLGATE_TEST_STREAMS ?? (isLong ? '5000' : '100'));
 const AT_ONCE = 8;
 const MAX_WORDS = 6;
 
@@ -307,7 +307,7 @@ onEachStore(`${STREAMS} streams that end early or late (seed ${SEED})`, (ground)
     const { store } = gateway.gateway;
     const holds = async (): Promise<number> => {
       const [row] = await ground.place.sql('select count(*) as n from holds');
-      return Number(row?.['n']);
+      return Number(row?.n);
     };
     await until(async () => (await holds()) === 0, 'no hold is open');
     const rows = await allChargeRows(store, gateway.account.id);

@@ -23,7 +23,7 @@ import { MixedClients, type Place } from './helpers/mixed-clients.js';
 import { KINDS, type Kind } from './helpers/mixed-kinds.js';
 
 /** How many calls each test makes. */
-const CALLS = Number(process.env['TOLLGATE_TEST_CALLS'] ?? (isLong ? '10000' : '100'));
+const CALLS = Number(process.env.TOLLGATE_TEST_CALLS ?? (isLong ? '10000' : '100'));
 const KILLS = isLong ? 3 : 1;
 /** A record that no charge takes along waits a second, and then for a busy process. */
 const MAX_LOST_MS = 5_000;
@@ -73,7 +73,7 @@ onEachStore(`${CALLS} mixed calls`, (ground) => {
   async function recordsOf(count: number): Promise<RequestRecord[]> {
     const has = async (condition: string): Promise<number> => {
       const [row] = await ground.place.sql(`select count(*) as n from requests ${condition}`);
-      return Number(row?.['n']);
+      return Number(row?.n);
     };
     await until(async () => (await has('')) >= count, `${count} records`, DEADLINE_MS);
     await rolledUp(has);

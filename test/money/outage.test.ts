@@ -21,7 +21,7 @@ import type { ServerResponse } from 'node:http';
 /** Long enough for an answer to stop waiting for the store. */
 const WAIT_MS = 150;
 /** `TOLLGATE_TEST_OUTAGE_MS=14000` shows what older versions lost. */
-const OUTAGE_MS = Number(process.env['TOLLGATE_TEST_OUTAGE_MS'] ?? '600');
+const OUTAGE_MS = Number(process.env.TOLLGATE_TEST_OUTAGE_MS ?? '600');
 
 /** Far above the two seconds of a probe, far below the time that a hanging store takes. */
 const PROBE_MS = 15_000;
@@ -213,9 +213,9 @@ onEachStore('a store outage while calls are in flight', (ground, name) => {
     for (const one of told) {
       expect(one).to.include({ account_id: house.account.id, key_id: house.key_id, model: 'm' });
       expect(one).to.include({ provider: 'up', estimated: false, level: 50 });
-      expect(one['cost_nano']).to.match(/^[1-9]\d*$/u);
-      expect(one['usage']).to.include('prompt_tokens');
-      expect(one['request_id']).to.be.a('string');
+      expect(one.cost_nano).to.match(/^[1-9]\d*$/u);
+      expect(one.usage).to.include('prompt_tokens');
+      expect(one.request_id).to.be.a('string');
     }
     await house.settled();
     expect(await house.charges()).to.deep.equal([]);

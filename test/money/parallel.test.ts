@@ -111,7 +111,7 @@ async function expectBooks(
 
 for (const payer of ['the balance', 'the limit of a key'] as const) {
   describe(`${CALLS} calls at once where ${payer} pays for k`, () => {
-    const postgres = process.env['TOLLGATE_TEST_POSTGRES'];
+    const postgres = process.env.TOLLGATE_TEST_POSTGRES;
 
     for (const admitted of [1, 37, 150]) {
       it(`admits exactly ${admitted} on SQLite`, () => callAtOnce(undefined, payer, admitted));

@@ -12,7 +12,7 @@ describe('a call while PostgreSQL is read-only', () => {
 
   before(async function () {
     this.timeout(60_000);
-    if (!process.env['TOLLGATE_TEST_POSTGRES']) this.skip();
+    if (!process.env.TOLLGATE_TEST_POSTGRES) this.skip();
     cluster = await startCluster();
   });
 

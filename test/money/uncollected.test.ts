@@ -52,10 +52,10 @@ models:
     expect(answer.status).to.equal(200);
     const request_id = answer.headers.get('x-request-id');
     const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(told.filter(({ level }) => level === pino.levels.values['warn'])).to.deep.equal([
+    expect(told.filter(({ level }) => level === pino.levels.values.warn)).to.deep.equal([
       {
-        level: pino.levels.values['warn'],
-        time: told.find(({ uncollected }) => uncollected !== undefined)?.['time'],
+        level: pino.levels.values.warn,
+        time: told.find(({ uncollected }) => uncollected !== undefined)?.time,
         request_id,
         model: 'm',
         uncollected: '0.006522',

@@ -32,12 +32,12 @@ describe("an operator's own stage", () => {
     const yaml = endpointWith('./mask-email.js');
     acme = await startOpenaiGateway({ yaml }, { files: { 'mask-email.js': MASK } });
     completionOf(await say('Write to ann@example.com or bob.b@mail.example.org.'));
-    expect(acme.sent()['messages']).to.deep.equal([
+    expect(acme.sent().messages).to.deep.equal([
       { role: 'user', content: 'Write to [email] or [email].' },
     ]);
     const image = { type: 'image_url', image_url: { url: 'https://ann@example.com/1.png' } };
     completionOf(await say([{ type: 'text', text: 'I am ann@example.com' }, image]));
-    expect(acme.sent()['messages']).to.deep.equal([
+    expect(acme.sent().messages).to.deep.equal([
       { role: 'user', content: [{ type: 'text', text: 'I am [email]' }, image] },
     ]);
   });

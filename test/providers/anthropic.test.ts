@@ -30,7 +30,7 @@ describe('encoding for the anthropic codec', () => {
   it('quirk 7: asks for a long answer as a stream, even for a client that wants it whole', () => {
     const encoded = (max_tokens: number): object => {
       const { body, is_stream } = chat.encode(callOf({ max_tokens }), claudeAt());
-      return { stream: body['stream'], is_stream };
+      return { stream: body.stream, is_stream };
     };
     expect(encoded(21_333)).to.deep.equal({ stream: false, is_stream: undefined });
     expect(encoded(21_334)).to.deep.equal({ stream: true, is_stream: true });

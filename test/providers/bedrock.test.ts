@@ -266,7 +266,7 @@ function framesOf(blocks: readonly Record<string, unknown>[], stopReason: string
       eventFrame('contentBlockDelta', { contentBlockIndex, delta: said });
     if ('text' in block) return [delta(block)];
     if ('reasoningContent' in block) {
-      const { reasoningText } = block['reasoningContent'] as {
+      const { reasoningText } = block.reasoningContent as {
         reasoningText: { text: string; signature: string };
       };
       const { text: thought, signature } = reasoningText;
@@ -274,7 +274,7 @@ function framesOf(blocks: readonly Record<string, unknown>[], stopReason: string
         .map((piece) => delta({ reasoningContent: { text: piece } }))
         .concat(delta({ reasoningContent: { signature } }));
     }
-    const { input, ...toolUse } = block['toolUse'] as { input: object };
+    const { input, ...toolUse } = block.toolUse as { input: object };
     return [
       eventFrame('contentBlockStart', { contentBlockIndex, start: { toolUse } }),
       delta({ toolUse: { input: JSON.stringify(input) } }),

@@ -65,7 +65,7 @@ describe('the manifest of fal, its queue', () => {
     await house.begin({ duration_seconds: 6, negative_prompt: 'dogs', generate_audio: false });
     const [{ path, headers, json } = { path: '', headers: {}, json: {} }] = posts();
     expect(path).to.equal('/fal-ai/veo3.1/fast');
-    expect(headers['authorization']).to.equal(`Key ${UPSTREAM_KEY}`);
+    expect(headers.authorization).to.equal(`Key ${UPSTREAM_KEY}`);
     expect(json).to.deep.equal({
       prompt: 'a cat',
       aspect_ratio: '16:9',
@@ -89,7 +89,7 @@ describe('the manifest of fal, its queue', () => {
     expect((await house.cancel(response_url)).status).to.equal(202);
     const put = house.upstream.requests.find(({ method }) => method === 'PUT');
     expect(put?.path).to.equal('/fal-ai/veo3.1/requests/r1/cancel');
-    expect(put?.headers['authorization']).to.equal(`Key ${UPSTREAM_KEY}`);
+    expect(put?.headers.authorization).to.equal(`Key ${UPSTREAM_KEY}`);
   });
 
   it('cancels nothing at an address that is not its own', async () => {
@@ -126,7 +126,7 @@ describe('the manifest of fal, its queue', () => {
     const states = [{ status: 202, json: QUEUED }, { status: 202, json: RUNNING }, { json: DONE }];
     const task = await begin(states, made(`${house.upstream.url}/files/output.mp4`));
     const seen = [];
-    for (let i = 0; i < 3; i += 1) seen.push((await house.later(task.status_url))['status']);
+    for (let i = 0; i < 3; i += 1) seen.push((await house.later(task.status_url)).status);
     expect(seen).to.deep.equal(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
     const [video = ''] = videosIn(await house.later(task.response_url));
     const content = await fetch(video.startsWith('/') ? house.url + video : video, {
@@ -138,7 +138,7 @@ describe('the manifest of fal, its queue', () => {
       '/fal-ai/veo3.1/requests/r1',
       '/files/output.mp4',
     ]);
-    expect(gets.at(-2)?.headers['authorization']).to.equal(`Key ${UPSTREAM_KEY}`);
+    expect(gets.at(-2)?.headers.authorization).to.equal(`Key ${UPSTREAM_KEY}`);
     expect(gets.at(-1)?.headers).not.to.have.property('authorization');
   });
 
@@ -165,7 +165,7 @@ describe('the manifest of fal, its queue', () => {
       made('https://files.example.com/a.mp4'),
     );
     const seen = [];
-    for (let i = 0; i < 3; i += 1) seen.push((await house.later(task.status_url))['status']);
+    for (let i = 0; i < 3; i += 1) seen.push((await house.later(task.status_url)).status);
     expect(seen).to.deep.equal(['IN_QUEUE', 'IN_QUEUE', 'COMPLETED']);
   });
 
@@ -229,7 +229,7 @@ describe('the manifest of fal, its images', () => {
     const { data } = JSON.parse(text) as { data: { b64_json: string }[] };
     expect(data.map(({ b64_json }) => b64_json)).to.deep.equal([PNG, PNG]);
     const [{ path, headers, json } = { path: '', headers: {}, json: {} }] = house.upstream.requests;
-    expect([path, headers['authorization']]).to.deep.equal([
+    expect([path, headers.authorization]).to.deep.equal([
       '/fal-ai/flux/dev',
       `Key ${UPSTREAM_KEY}`,
     ]);

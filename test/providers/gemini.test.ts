@@ -76,7 +76,7 @@ models:
   it('are made from an image', async () => {
     veo.films = [done({ generatedSamples: [sample()] })];
     await makeVideo(gateway, 'veo', { image: PNG });
-    expect(veo.taken[0]?.['instances']).to.deep.equal([
+    expect(veo.taken[0]?.instances).to.deep.equal([
       { prompt: 'a kite', image: { bytesBase64Encoded: PNG, mimeType: 'image/png' } },
     ]);
   });
@@ -197,7 +197,7 @@ describe("images of Gemini's image models", () => {
     it(`are ${aspectRatio} for ${width}x${height}`, () => {
       const call = { ...CALL, size: { width, height } };
       const configOf = (model: string) =>
-        image.encode(call, { ...THREE, model }).body['generationConfig'];
+        image.encode(call, { ...THREE, model }).body.generationConfig;
       expect(configOf('gemini-3-pro-image')).to.deep.include({
         imageConfig: { aspectRatio, ...(imageSize && { imageSize }) },
       });

@@ -98,7 +98,7 @@ describe('the manifests', () => {
 
   it('of the compatible family are at least 25', () => {
     const family = files.filter(
-      (file) => (parse(read(file)) as Manifest).operations['chat']?.codec === 'openai',
+      (file) => (parse(read(file)) as Manifest).operations.chat?.codec === 'openai',
     );
     expect(family).to.have.length.of.at.least(25);
   });

@@ -26,12 +26,12 @@ describe('the embeddings wire', () => {
 
   it('asks for base64 where the manifest says that the upstream gives it', () => {
     const { body } = embedding.encode(CALL, upstreamAt(base64));
-    expect(body['encoding_format']).to.equal('base64');
+    expect(body.encoding_format).to.equal('base64');
   });
 
   it('sends one input by itself, also where it is a token list', () => {
     const { body } = embedding.encode({ ...CALL, inputs: [[1, 2]] }, at);
-    expect(body['input']).to.deep.equal([1, 2]);
+    expect(body.input).to.deep.equal([1, 2]);
   });
 
   it('drops, renames and sets fields, and keeps what the gateway decides', () => {

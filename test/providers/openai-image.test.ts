@@ -74,13 +74,13 @@ describe('an image asked for over the images wire', () => {
     ['auto', 'auto', undefined],
   ] as const) {
     it(`is of quality ${theirs} for ${ours}, and of ${older ?? 'none'} in the older fields`, () => {
-      expect(encoded({ quality: ours })['quality']).to.equal(theirs);
-      expect(encoded({ quality: ours }, at({ image_wire: 'dall-e' }))['quality']).to.equal(older);
+      expect(encoded({ quality: ours }).quality).to.equal(theirs);
+      expect(encoded({ quality: ours }, at({ image_wire: 'dall-e' })).quality).to.equal(older);
     });
   }
 
   it('leaves its size to the upstream where the client does, in the word of each wire', () => {
-    expect(encoded({ any_size: true })['size']).to.equal('auto');
+    expect(encoded({ any_size: true }).size).to.equal('auto');
     expect(encoded({ any_size: true }, at({ image_wire: 'dall-e' }))).not.to.have.property('size');
   });
 
@@ -95,9 +95,9 @@ describe('an image asked for over the images wire', () => {
   ] as const) {
     it(`is of ${theirs} for ${ours}, unless sizes are free`, () => {
       const size = sized(ours);
-      expect(encoded({ size })['size']).to.equal(theirs);
-      expect(encoded({ size }, at({ free_sizes: true }))['size']).to.equal(ours);
-      expect(encoded({ size }, at({ image_wire: 'dall-e' }))['size']).to.equal(ours);
+      expect(encoded({ size }).size).to.equal(theirs);
+      expect(encoded({ size }, at({ free_sizes: true })).size).to.equal(ours);
+      expect(encoded({ size }, at({ image_wire: 'dall-e' })).size).to.equal(ours);
     });
   }
 
@@ -196,7 +196,7 @@ function gptImages(received: Received, response: ServerResponse): Promise<void> 
     const error = { message: `Unknown parameter: '${banned}'.`, code: 'unknown_parameter' };
     return play({ status: 400, headers, body: JSON.stringify({ error }) }, response);
   }
-  const data = Array.from({ length: Number(body['n']) }, () => ({ b64_json: PIXEL }));
+  const data = Array.from({ length: Number(body.n) }, () => ({ b64_json: PIXEL }));
   const usage = { input_tokens: 9, output_tokens: 100, total_tokens: 109 };
   return play({ headers, body: JSON.stringify({ created: 1, data, usage }) }, response);
 }

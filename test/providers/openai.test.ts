@@ -127,7 +127,7 @@ describe('encoding for the openai codec', () => {
       { role: 'tool', content: '1', tool_call_id: 'call_long_1' },
       { role: 'tool', content: '2', tool_call_id: 'aB3dE5gH7' },
     ];
-    const sent = encode({ messages }, upstream({}, { tool_id_length: 9 }))['messages'];
+    const sent = encode({ messages }, upstream({}, { tool_id_length: 9 })).messages;
     const [asked, first, second] = sent as ChatCall['messages'];
     const ids = asked?.tool_calls?.map(({ id }) => id);
     expect(ids).to.deep.equal([first?.tool_call_id, second?.tool_call_id]);

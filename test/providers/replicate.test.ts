@@ -143,7 +143,7 @@ describe('the manifest of Replicate, its videos', () => {
     );
     const task = await house.begin();
     const seen = [];
-    for (let i = 0; i < 4; i += 1) seen.push((await house.later(task.status_url))['status']);
+    for (let i = 0; i < 4; i += 1) seen.push((await house.later(task.status_url)).status);
     expect(seen).to.deep.equal(['IN_QUEUE', 'IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED']);
     const asked = house.upstream.requests.slice(1).map(({ path }) => path);
     expect(asked).to.deep.equal(Array(4).fill('/predictions/p1a2'));

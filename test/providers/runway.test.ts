@@ -99,7 +99,7 @@ describe('the manifest of Runway', () => {
     ]);
     const task = await house.begin();
     const seen = [];
-    for (let i = 0; i < 3; i += 1) seen.push((await house.later(task.status_url))['status']);
+    for (let i = 0; i < 3; i += 1) seen.push((await house.later(task.status_url)).status);
     expect(seen).to.deep.equal(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
     expect(house.upstream.requests.at(-1)?.path).to.equal('/tasks/t1');
     const [video = ''] = videosIn(await house.later(task.response_url));

@@ -60,7 +60,7 @@ describe('Claude on Vertex AI', () => {
     const asked = (fields: Record<string, unknown>) => {
       const whole = { ...call(false), max_tokens: 8_000, fields };
       const { body, ignored = [] } = chat.encode(whole, at);
-      return [body['thinking'], ...ignored];
+      return [body.thinking, ...ignored];
     };
     const enabled = (budget_tokens: number): object => ({ type: 'enabled', budget_tokens });
     expect(asked({ reasoning: { max_tokens: 2_048 } })).to.deep.equal([enabled(2_048)]);

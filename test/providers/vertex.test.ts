@@ -75,7 +75,7 @@ models:
   it('are polled by POST until there is a done, and fetched with the token (quirk 23)', async () => {
     veo.films = [{}, { done: false }, done({ videos: [stored('1/sample_0.mp4')] })];
     const result = await makeVideo(gateway, 'kept');
-    expect(veo.taken[0]?.['parameters']).to.include({ storageUri: BUCKET, generateAudio: true });
+    expect(veo.taken[0]?.parameters).to.include({ storageUri: BUCKET, generateAudio: true });
     const polls = veo.requests.filter(({ path }) => path.endsWith(':fetchPredictOperation'));
     expect(polls.map(({ method }) => method)).to.deep.equal(['POST', 'POST', 'POST']);
     expect((await fetchVideo(gateway, result)).bytes.equals(MP4)).to.equal(true);
@@ -88,7 +88,7 @@ models:
   it('are taken from the answer to another poll, and their bytes are not kept', async () => {
     veo.films = [{}, done({ videos: [inline, inline] })];
     const result = await makeVideo(gateway, 'veo', { sample_count: 2, generate_audio: false });
-    expect(veo.taken[0]?.['parameters']).to.include({ generateAudio: false, sampleCount: 2 });
+    expect(veo.taken[0]?.parameters).to.include({ generateAudio: false, sampleCount: 2 });
     expect(result.data).to.have.length(2);
     const place = await gateway.gateway.store.tasks.place(result.request_id, 1);
     expect(JSON.stringify(place).length).to.be.below(500);

@@ -73,7 +73,7 @@ describe('the manifest of the videos API', () => {
   it('has a job for each video, and fetches the bytes with the key at the content of its job', async () => {
     const task = await house.begin({ duration_seconds: 8 });
     const seen = [];
-    for (let i = 0; i < 3; i += 1) seen.push((await house.later(task.status_url))['status']);
+    for (let i = 0; i < 3; i += 1) seen.push((await house.later(task.status_url)).status);
     expect(seen).to.deep.equal(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
     const [video = ''] = videosIn(await house.later(task.response_url));
     const headers = { authorization: `Bearer ${house.secret}` };

@@ -80,7 +80,7 @@ describe('the @anthropic-ai/sdk package', () => {
       expect(message.content).to.deep.include({ type: 'text', text: TEXT });
     });
     expect(cities).to.deep.equal([{ city: 'Oslo' }]);
-    expect(acme.sent()['messages']).to.deep.include({
+    expect(acme.sent().messages).to.deep.include({
       role: 'tool',
       content: 'Rain.',
       tool_call_id: 'call_1',

@@ -92,7 +92,7 @@ describe('LangChain', () => {
           expect(answer).to.be.instanceOf(AIMessage);
           expect(answer.text).to.equal(TEXT);
         });
-        expect(acme.sent()['messages']).to.have.length(3);
+        expect(acme.sent().messages).to.have.length(3);
         expect(costs).to.deep.equal([COST.tool, COST.whole]);
       });
 

@@ -60,7 +60,7 @@ describe('Mastra', function () {
   let folder: string;
 
   before(async () => {
-    process.env['MASTRA_TELEMETRY_DISABLED'] = '1';
+    process.env.MASTRA_TELEMETRY_DISABLED = '1';
     folder = await mkdtemp(join(tmpdir(), 'tollgate-mastra-'));
     mastra = await install(folder);
     acme = await startSdkGateway();

@@ -18,7 +18,7 @@ const MESSAGES = [{ role: 'user' as const, content: 'Hi' }];
 /** Refuses what OpenAI refuses of a model that reasons, and of one that does not. */
 function answer({ json }: Received): Step {
   const asked = json as Record<string, unknown>;
-  const reasons = String(asked['model']).startsWith('gpt-5');
+  const reasons = String(asked.model).startsWith('gpt-5');
   const refused = reasons
     ? ['max_tokens', 'temperature', 'top_p', 'presence_penalty', 'stop']
     : ['reasoning_effort'];

@@ -56,7 +56,7 @@ for (const base of ['/v1', '/openai/v1']) {
       const image_url = `data:image/png;base64,${PNG.toString('base64')}`;
       for (const input_reference of [file, { image_url }]) {
         await client.videos.create({ ...ask, input_reference });
-        const image = studio.lab.films.at(-1)?.body['image'];
+        const image = studio.lab.films.at(-1)?.body.image;
         expect(image).to.deep.equal({ base64: PNG.toString('base64'), mime_type: 'image/png' });
       }
     });
@@ -65,7 +65,7 @@ for (const base of ['/v1', '/openai/v1']) {
       const large = Buffer.concat([PNG, Buffer.alloc(2 * 1024 ** 2)]);
       const file = await toFile(large, 'cat.png', { type: 'image/png' });
       await client.videos.create({ ...ask, input_reference: file });
-      const image = studio.lab.films.at(-1)?.body['image'] as { base64: string };
+      const image = studio.lab.films.at(-1)?.body.image as { base64: string };
       expect(image.base64 === large.toString('base64')).to.equal(true);
       const image_url = `data:image/png;base64,${image.base64}`;
       const long = await thrown(client.videos.create({ ...ask, input_reference: { image_url } }));

@@ -119,7 +119,7 @@ describe('the openai package', () => {
         : completions.runTools(request);
       expect(await runner.finalContent()).to.equal('Good day, 🌍!');
       expect(cities).to.deep.equal([{ city: 'Oslo' }]);
-      expect(acme.sent()['messages']).to.deep.include({
+      expect(acme.sent().messages).to.deep.include({
         role: 'tool',
         content: 'Rain.',
         tool_call_id: 'call_1',

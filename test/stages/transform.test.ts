@@ -19,7 +19,7 @@ describe('a request that the wire of an upstream cannot say', () => {
     const house = await open({ toy: ANSWER, open: chatJson('from the other') }, TOY);
     const answer = await house.post({ ...HELLO, stop: 'x' });
     expect(await answer.text()).to.contain('from the other');
-    expect(house.upstreams['toy']?.requests).to.have.length(0);
+    expect(house.upstreams.toy?.requests).to.have.length(0);
     expect((await onlyCharge(house)).provider).to.equal('open');
   });
 

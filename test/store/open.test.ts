@@ -63,7 +63,7 @@ describe('openStore', () => {
     });
   }
 
-  if (!process.env['TOLLGATE_TEST_POSTGRES']) {
+  if (!process.env.TOLLGATE_TEST_POSTGRES) {
     it('does all the same on PostgreSQL (set TOLLGATE_TEST_POSTGRES to its URL)');
   }
 });

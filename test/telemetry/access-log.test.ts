@@ -116,7 +116,7 @@ describe('the access log', () => {
       expect(line.length).to.be.within(250, 299);
       const parsed = JSON.parse(line) as Record<string, string>;
       expect(parsed).to.include({ account: sensible.account, upstream: 'fireworks', in: 123_456 });
-      expect(parsed['model']).to.match(/^accounts\/fireworks.*\.\.\.$/u);
+      expect(parsed.model).to.match(/^accounts\/fireworks.*\.\.\.$/u);
     });
 
     it('whatever the names and figures are, as JSON in ASCII', () => {

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 describe('the health of providers', () => {
   let now_ms = 0;
   let outcomes: ProviderHealth;
-  const one = () => outcomes.report()['acme'];
+  const one = () => outcomes.report().acme;
 
   beforeEach(() => {
     now_ms = 1_800_000_000_000;
@@ -100,6 +100,6 @@ describe('the health of providers', () => {
     outcomes.answered('acme');
     now_ms -= 61 * 60_000;
     outcomes.answered('acme');
-    expect(outcomes.report()['acme']?.answered).to.equal(1);
+    expect(outcomes.report().acme?.answered).to.equal(1);
   });
 });

@@ -88,7 +88,7 @@ describe('the access tokens of a service account', () => {
       aud: 'https://oauth2.googleapis.com/token',
       scope: 'https://www.googleapis.com/auth/cloud-platform',
     });
-    expect(Number(claims['exp']) - Number(claims['iat'])).to.equal(3_600);
+    expect(Number(claims.exp) - Number(claims.iat)).to.equal(3_600);
   });
 
   it('are asked for once by 20 calls at the same time', async () => {

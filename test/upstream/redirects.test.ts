@@ -49,9 +49,9 @@ describe('followRedirects', () => {
     expect(await fetched(providerAt(own.url, { headers: KEY, wire }))).to.equal('far');
     const sent = [...own.requests, ...other.requests].map(({ path, headers }) => [
       path,
-      headers['authorization'],
+      headers.authorization,
       headers['x-own'],
-      headers['accept'],
+      headers.accept,
     ]);
     expect(sent).to.deep.equal([
       ['/file', 'Bearer k', '1', 'file/*'],

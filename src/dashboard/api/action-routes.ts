@@ -63,7 +63,7 @@ function routeOf(
 
 function logFields({ params, state }: DashboardContext, action: Action, caller: ActionCaller) {
   const { request_id } = state;
-  const account = params['accountID'] ?? caller.account_id;
+  const account = params.accountID ?? caller.account_id;
   return { request_id, action: action.name, by: caller.actor.id, account };
 }
 

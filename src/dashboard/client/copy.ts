@@ -6,7 +6,7 @@ const SHOWN_MS = 1600;
 export function offerCopying(root: ParentNode): void {
   for (const button of root.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
     button.hidden = false;
-    button.addEventListener('click', () => void copy(button, button.dataset['copy'] ?? ''));
+    button.addEventListener('click', () => void copy(button, button.dataset.copy ?? ''));
   }
 }
 

@@ -2,7 +2,7 @@ import { explainCharts } from './charts.js';
 
 /** Fetches the live part of a page again every few seconds. */
 export function keepLive(root: Document): void {
-  const every_ms = Number(root.querySelector<HTMLElement>('[data-live]')?.dataset['live']);
+  const every_ms = Number(root.querySelector<HTMLElement>('[data-live]')?.dataset.live);
   if (!(every_ms > 0)) return;
   const schedule = (): void => {
     setTimeout(() => void refresh(root).finally(schedule), every_ms);

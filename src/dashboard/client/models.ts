@@ -9,7 +9,7 @@ export function chosen(): string[] {
 }
 
 export function kindOfModel(): string {
-  return optionOf(model)?.dataset['kind'] ?? 'chat';
+  return optionOf(model)?.dataset.kind ?? 'chat';
 }
 
 /** Whether all chosen models take images with a prompt. */
@@ -23,14 +23,14 @@ export function watchModels(form: HTMLFormElement): void {
   const show = (): void => {
     const kind = kindOfModel();
     for (const options of form.querySelectorAll<HTMLElement>('[data-for]')) {
-      options.hidden = options.dataset['for'] !== kind;
+      options.hidden = options.dataset.for !== kind;
       for (const input of options.querySelectorAll('input, select')) {
         (input as HTMLInputElement).disabled = options.hidden;
       }
     }
     find('#attach').hidden = !takesImages();
-    find('#price').textContent = optionOf(model)?.dataset['price'] ?? '';
-    find('#other-price').textContent = optionOf(other)?.dataset['price'] ?? '';
+    find('#price').textContent = optionOf(model)?.dataset.price ?? '';
+    find('#other-price').textContent = optionOf(other)?.dataset.price ?? '';
   };
   model.addEventListener('change', () => {
     offerOthers();
@@ -47,7 +47,7 @@ export function watchModels(form: HTMLFormElement): void {
 function offerOthers(): void {
   const kind = kindOfModel();
   const before = other.value;
-  const options = [...model.options].filter((option) => option.dataset['kind'] === kind);
+  const options = [...model.options].filter((option) => option.dataset.kind === kind);
   const none = other.options[0];
   other.replaceChildren(
     ...(none ? [none] : []),

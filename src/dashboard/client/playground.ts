@@ -36,13 +36,13 @@ find('#clear').addEventListener('click', () => {
 });
 for (const button of start.querySelectorAll<HTMLButtonElement>('[data-idea]')) {
   button.addEventListener('click', () => {
-    prompt.value = button.dataset['idea'] ?? '';
+    prompt.value = button.dataset.idea ?? '';
     prompt.focus();
   });
 }
 // On a phone the options are folded, since most people leave them as they are.
 find<HTMLDetailsElement>('#options').open = matchMedia('(min-width: 901px)').matches;
-form.dataset['ready'] = '';
+form.dataset.ready = '';
 watchModels(form);
 takeImages(form, takesImages);
 endKeyWithPage();

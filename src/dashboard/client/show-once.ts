@@ -3,7 +3,7 @@
  * Otherwise a reload would send the form again.
  */
 export function showOnce(root: ParentNode): void {
-  const path = root.querySelector<HTMLElement>('[data-once]')?.dataset['once'];
+  const path = root.querySelector<HTMLElement>('[data-once]')?.dataset.once;
   if (path === undefined) return;
   history.replaceState(null, '', path);
   addEventListener('pageshow', (event) => {

@@ -32,10 +32,10 @@ export function componentSchemas(): Json {
   const schemas: Json = {};
   for (const file of schemaFiles()) {
     const { $schema: _version, $id: _id, ...schema } = readShippedSchema(file);
-    const name = String(schema['title']);
+    const name = String(schema.title);
     schemas[name] = pointingTo(`#/components/schemas/${name}/$defs/`, schema);
   }
-  const answers = readShippedSchema(ANSWERS)['$defs'] as Json;
+  const answers = readShippedSchema(ANSWERS).$defs as Json;
   Object.assign(schemas, pointingTo('#/components/schemas/', answers));
   return schemas;
 }
@@ -43,7 +43,7 @@ export function componentSchemas(): Json {
 /** A reference to the schema of a file, `NAME`, or to one inside it, `NAME#/$defs/INNER`. */
 export function schemaOf(file: string): Json {
   const [name = '', inner = ''] = file.split('#');
-  return { $ref: `#/components/schemas/${String(readShippedSchema(name)['title'])}${inner}` };
+  return { $ref: `#/components/schemas/${String(readShippedSchema(name).title)}${inner}` };
 }
 
 /** A reference to an answer of the management API. */
@@ -68,7 +68,7 @@ const ERROR_SCHEMAS = [
 /** The name of a response: `Error400`, or `MessagesError400` for the error of a format. */
 function responseName(schema: string, status: number): string {
   const [file = ''] = schema.split('#');
-  const title = String(readShippedSchema(file)['title']);
+  const title = String(readShippedSchema(file).title);
   return `${schema === COMMON_ERROR ? '' : title.replace(/Body$/u, '')}Error${status}`;
 }
 
@@ -115,7 +115,7 @@ export function json(schema: Json): Json {
 /** The parameters of a query, by the name of its schema. */
 export function queryParameters(query: string | undefined): Json[] {
   if (query === undefined) return [];
-  const properties = readShippedSchema(query)['properties'] as Record<string, Json>;
+  const properties = readShippedSchema(query).properties as Record<string, Json>;
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
@@ -129,7 +129,7 @@ function pointingTo<T>(base: string, value: T): T {
   return rewritten(value) as T;
 
   function target(ref: string): unknown {
-    return ref.startsWith('#') ? ref.replace('#/$defs/', base) : schemaOf(ref)['$ref'];
+    return ref.startsWith('#') ? ref.replace('#/$defs/', base) : schemaOf(ref).$ref;
   }
 
   function rewritten(part: unknown): unknown {

@@ -34,7 +34,7 @@ function isList({ type }: ActionField): boolean {
 }
 
 function requiredFields({ schema }: OneAction): readonly string[] {
-  return schema ? (readShippedSchema(schema)['required'] as string[]) : [];
+  return schema ? (readShippedSchema(schema).required as string[]) : [];
 }
 
 /**

@@ -15,7 +15,7 @@ export function agentsRoute({ configuration }: DashboardServices): Route {
     path: '/agents',
     access: 'session',
     answer: (ctx, visitor) => {
-      const wanted = models.find((id) => id === ctx.query['model']);
+      const wanted = models.find((id) => id === ctx.query.model);
       sendPage(ctx, visitor, {
         title: 'Agents',
         about: 'Coding agents work with your models, on your account, with a key of their own.',

@@ -18,14 +18,14 @@ export const docsRoutes: readonly Route[] = [
     method: 'GET',
     path: `${PATH}/:name`,
     access: 'optional',
-    answer: (ctx, visitor) => show(ctx, visitor, ctx.params['name'] ?? ''),
+    answer: (ctx, visitor) => show(ctx, visitor, ctx.params.name ?? ''),
   },
   {
     method: 'GET',
     path: `${PATH}/images/:file`,
     access: 'public',
     answer: (ctx) => {
-      const bytes = imageOf(ctx.params['file'] ?? '');
+      const bytes = imageOf(ctx.params.file ?? '');
       if (!bytes) throw new GatewayError('not_found', 'There is no such image.');
       ctx.set('cache-control', 'public, max-age=3600');
       ctx.type = 'image/png';

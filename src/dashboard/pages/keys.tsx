@@ -76,7 +76,7 @@ async function keysBody(
   const ended = keys.filter((key) => !isActive(key, now_ms));
   return (
     <>
-      {ctx.query['done'] === 'revoked' && (
+      {ctx.query.done === 'revoked' && (
         <Notice colour="good">The key is revoked. Calls with it are refused from now on.</Notice>
       )}
       <CreditHint account={account} visitor={visitor} />

@@ -17,7 +17,7 @@ export function modelRoute({ configuration }: DashboardServices): Route {
     path: '/models/*id',
     access: 'session',
     answer: (ctx, visitor) => {
-      const model = models.get(ctx.params['id'] ?? '');
+      const model = models.get(ctx.params.id ?? '');
       if (!model) throw new GatewayError('not_found', 'There is no such model.');
       sendPage(ctx, visitor, {
         title: model.id,

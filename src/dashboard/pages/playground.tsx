@@ -38,7 +38,7 @@ export function playgroundRoute({ configuration, store }: DashboardServices): Ro
     answer: async (ctx, visitor) => {
       const person = requireSession(visitor);
       const account = await store.account(person.session.account_id);
-      const wanted = models.find(({ id }) => id === ctx.query['model']) ?? models[0];
+      const wanted = models.find(({ id }) => id === ctx.query.model) ?? models[0];
       sendPage(ctx, visitor, {
         title: 'Playground',
         about: 'Real calls, charged to your account like any other.',

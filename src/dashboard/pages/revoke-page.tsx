@@ -43,7 +43,7 @@ export function revokeRoutes<Input extends object>(
   const { noun, access, path, at, action, unknown, find } = keyring;
   const found = async (ctx: DashboardContext, visitor: Visitor | undefined) => {
     const { all, ...others } = await find(ctx, visitor);
-    const one = all.find(({ id }) => id === ctx.params['revokedID']);
+    const one = all.find(({ id }) => id === ctx.params.revokedID);
     if (one && isActive(one, services.now())) return { ...others, one };
     throw new GatewayError('not_found', unknown);
   };

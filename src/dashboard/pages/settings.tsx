@@ -60,7 +60,7 @@ function showSettings(
     narrow: true,
     body: (
       <>
-        {ctx.query['saved'] === 'theme' && <Notice colour="good">The theme is saved.</Notice>}
+        {ctx.query.saved === 'theme' && <Notice colour="good">The theme is saved.</Notice>}
         <Card title="Account">
           <Account visitor={visitor} />
         </Card>

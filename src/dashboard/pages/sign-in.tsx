@@ -13,7 +13,7 @@ export function signInRoute({ configuration }: DashboardServices): Route {
     path: '/sign-in',
     access: 'optional',
     answer: (ctx, visitor) => {
-      const wanted = returnTo(ctx.query['return_to'], public_url);
+      const wanted = returnTo(ctx.query.return_to, public_url);
       if (visitor) {
         seeOther(ctx, wanted);
         return;

@@ -34,9 +34,9 @@ export function createGithub(provider: GithubProvider): IdentityService {
         getFromApi(configuration, access_token, provider.api_url + path);
       const user = await get('/user');
       const emails = await get('/user/emails');
-      const primary: unknown = [emails].flat().find((entry) => isRecord(entry) && entry['primary']);
+      const primary: unknown = [emails].flat().find((entry) => isRecord(entry) && entry.primary);
       const { email, verified } = isRecord(primary) ? primary : {};
-      const id = isRecord(user) ? user['id'] : undefined;
+      const id = isRecord(user) ? user.id : undefined;
       return identityOf(provider, {
         subject: typeof id === 'number' ? String(id) : undefined,
         email,

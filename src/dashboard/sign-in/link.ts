@@ -33,6 +33,6 @@ async function follow(flow: Flow, ctx: DashboardContext): Promise<void> {
 
 /** Whether a browser prefetches the link or a program previews it. Neither may use up the link. */
 function isPrefetch({ method, req }: DashboardContext): boolean {
-  const purposes = [req.headers['sec-purpose'], req.headers['purpose'], req.headers['x-moz']];
+  const purposes = [req.headers['sec-purpose'], req.headers.purpose, req.headers['x-moz']];
   return method === 'HEAD' || purposes.some((purpose) => /prefetch|preview/u.test(String(purpose)));
 }

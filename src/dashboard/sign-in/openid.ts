@@ -93,7 +93,7 @@ async function claimedIdentity(
   access_token: string,
 ): Promise<Parameters<typeof identityOf>[1]> {
   const subject = claims?.sub ?? '';
-  const isComplete = claims?.['email'] !== undefined && claims['email_verified'] !== undefined;
+  const isComplete = claims?.email !== undefined && claims.email_verified !== undefined;
   const needsUserinfo = !isComplete && configuration.serverMetadata().userinfo_endpoint;
   const userinfo = needsUserinfo
     ? await fetchUserInfo(configuration, access_token, subject)

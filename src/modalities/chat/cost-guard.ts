@@ -25,7 +25,7 @@ const HOLDERS = new Set(['tool_result', 'document', 'search_result']);
  * part of a call, since `passthrough` cannot list them.
  */
 export function guardCost(call: ChatCall, { provider }: Upstream): GuardedCall {
-  const guard = new CacheGuard(provider.wire['cache_hour'] === true);
+  const guard = new CacheGuard(provider.wire.cache_hour === true);
   const guarded = guard.readCall(call);
   return { call: guarded, ignored: guard.has_changed ? [`${MARK}.ttl`] : NOTHING };
 }

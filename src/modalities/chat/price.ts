@@ -131,7 +131,7 @@ function hiddenTokens({ call }: ChatRequest, { hidden_tokens }: Provider): numbe
   if (!hidden_tokens) return 0;
   // Some upstreams demand the tools of earlier calls, which are then sent though none is offered.
   const hasTools =
-    call.fields['tools'] !== undefined || call.messages.some(({ tool_calls }) => tool_calls);
+    call.fields.tools !== undefined || call.messages.some(({ tool_calls }) => tool_calls);
   return hidden_tokens.base + (hasTools ? hidden_tokens.tools : 0);
 }
 

@@ -27,7 +27,7 @@ export class NamedCallDecoder implements StreamDecoder {
     limits: AnswerLimits & Pick<Limits, 'event_bytes'>,
   ) {
     this.#decoder = decoder;
-    this.#tools = toolNamesIn(fields['tools']);
+    this.#tools = toolNamesIn(fields.tools);
     this.#held = new HeldText(limits.event_bytes);
     this.#bounds = new AnswerBounds(limits);
   }
@@ -74,7 +74,7 @@ export class NamedCallDecoder implements StreamDecoder {
 /** The names of the tools that the upstream was offered. */
 function toolNamesIn(tools: unknown): string[] {
   return recordsIn(tools).flatMap(({ function: offered }) => {
-    const name = isRecord(offered) ? offered['name'] : undefined;
+    const name = isRecord(offered) ? offered.name : undefined;
     return typeof name === 'string' ? [name] : [];
   });
 }

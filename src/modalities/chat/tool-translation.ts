@@ -46,7 +46,7 @@ export class ToolTranslation {
     this.#rules = rules;
     this.names = new LegalWords(namesIn(call), rules.names);
     this.#ids = rules.ids && new LegalWords(idsIn(call), rules.ids);
-    this.#readFunctions(call.fields['tools']);
+    this.#readFunctions(call.fields.tools);
     const { custom_tools, original } = call;
     this.call = {
       ...call,
@@ -76,13 +76,13 @@ export class ToolTranslation {
   #readFunctions(tools: unknown): void {
     const { properties: rule } = this.#rules;
     for (const { function: offered } of recordsIn(tools)) {
-      if (!isRecord(offered) || typeof offered['name'] !== 'string') continue;
-      this.#offered.add(offered['name']);
+      if (!isRecord(offered) || typeof offered.name !== 'string') continue;
+      this.#offered.add(offered.name);
       if (!rule) continue;
       const found = new Set<string>();
-      addPropertyNames(offered['parameters'], found);
+      addPropertyNames(offered.parameters, found);
       const words = new LegalWords(found, rule);
-      if (words.has_changes) this.#properties.set(offered['name'], words);
+      if (words.has_changes) this.#properties.set(offered.name, words);
     }
   }
 
@@ -90,16 +90,16 @@ export class ToolTranslation {
     const { tools, tool_choice, response_format } = fields;
     const changed: Record<string, unknown> = { ...fields };
     if (Array.isArray(tools)) {
-      changed['tools'] = mapChanged<unknown>(tools, (tool) => this.#tool(tool));
+      changed.tools = mapChanged<unknown>(tools, (tool) => this.#tool(tool));
     }
-    if (isRecord(tool_choice)) changed['tool_choice'] = this.#choice(tool_choice);
-    if (isRecord(response_format) && isRecord(response_format['json_schema'])) {
+    if (isRecord(tool_choice)) changed.tool_choice = this.#choice(tool_choice);
+    if (isRecord(response_format) && isRecord(response_format.json_schema)) {
       // This name never comes back.
       const { json_schema } = response_format;
       const { name } = json_schema;
       if (typeof name === 'string') {
         const legal = legalWord(name, this.#rules.names);
-        changed['response_format'] = {
+        changed.response_format = {
           ...response_format,
           json_schema: { ...json_schema, name: legal },
         };
@@ -109,20 +109,20 @@ export class ToolTranslation {
   }
 
   #tool(tool: unknown): unknown {
-    if (!isRecord(tool) || !isRecord(tool['function'])) return tool;
+    if (!isRecord(tool) || !isRecord(tool.function)) return tool;
     const { function: offered } = tool;
     const { name } = offered;
     if (typeof name !== 'string') return tool;
     const { is_folded, ...described } = this.#described(
       name,
-      offered['description'],
-      offered['parameters'],
+      offered.description,
+      offered.parameters,
     );
     const changed: Record<string, unknown> = { ...offered, ...described };
-    changed['name'] = this.names.legal(name);
-    if (is_folded && changed['strict'] === true) {
+    changed.name = this.names.legal(name);
+    if (is_folded && changed.strict === true) {
       // A strict tool requires each property, and those of one branch alone are not.
-      delete changed['strict'];
+      delete changed.strict;
       this.ignored.add('tools[].function.strict');
     }
     return { ...tool, function: changed };
@@ -145,20 +145,20 @@ export class ToolTranslation {
     if (text.length <= DESCRIPTION_CHARACTERS) {
       return { is_folded, parameters: renamed, description: text };
     }
-    const about = joinedText(renamed['description'], note);
+    const about = joinedText(renamed.description, note);
     return { is_folded, parameters: { ...renamed, description: about } };
   }
 
   /** A choice of one tool, or of those that are allowed. */
   #choice(choice: Record<string, unknown>): Record<string, unknown> {
     const changed = { ...choice };
-    if (typeof choice['name'] === 'string') changed['name'] = this.names.legal(choice['name']);
+    if (typeof choice.name === 'string') changed.name = this.names.legal(choice.name);
     for (const inner of ['function', 'custom', 'allowed_tools']) {
       const value = choice[inner];
       if (isRecord(value)) changed[inner] = this.#choice(value);
     }
     const { tools } = choice;
-    if (Array.isArray(tools)) changed['tools'] = recordsIn(tools).map((one) => this.#choice(one));
+    if (Array.isArray(tools)) changed.tools = recordsIn(tools).map((one) => this.#choice(one));
     return changed;
   }
 
@@ -273,8 +273,8 @@ function joinedText(text: unknown, more: string): string {
 function namesIn({ fields, messages, original }: ChatCall): Set<string> {
   const names = new Set<string>();
   const add = (name: unknown): void => void (typeof name === 'string' && names.add(name));
-  for (const { name, function: offered } of recordsIn(fields['tools'])) {
-    add(isRecord(offered) ? offered['name'] : name);
+  for (const { name, function: offered } of recordsIn(fields.tools)) {
+    add(isRecord(offered) ? offered.name : name);
   }
   for (const { role, name, tool_calls = [] } of messages) {
     if (role === 'tool') add(name);

@@ -185,7 +185,7 @@ type Tokenized = Pick<ImageTerms, 'call' | 'model' | 'provider'>;
 function inputTokens({ call, model, provider }: Tokenized): number {
   const { images = [], mask, own_fields, fields } = call;
   const each = model.limits.image_tokens ?? provider?.image_tokens ?? INPUT_TOKENS;
-  const fidelity = own_fields?.input_fidelity ?? fields['input_fidelity'];
+  const fidelity = own_fields?.input_fidelity ?? fields.input_fidelity;
   const more = fidelity === 'high' ? HIGH_FIDELITY_TOKENS * images.length : 0;
   return each * (images.length + (mask === undefined ? 0 : 1)) + more;
 }

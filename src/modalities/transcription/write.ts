@@ -42,14 +42,14 @@ export function transcriptBody(
   const { text, language = '', segments = [], words } = reply;
   const usage = usageOf(bill);
   if (format === 'json') return { text, usage };
-  const duration = believableSeconds(reply.duration) ?? bill.counts?.['audio_seconds'] ?? 0;
+  const duration = believableSeconds(reply.duration) ?? bill.counts?.audio_seconds ?? 0;
   return { task, language, duration, text, segments, ...(words && { words }), usage };
 }
 
 function usageOf({ usage, counts }: Bill): object {
   const { prompt_tokens, completion_tokens, audio_input_tokens: audio_tokens } = usage;
   const total_tokens = prompt_tokens + completion_tokens;
-  if (total_tokens === 0) return { type: 'duration', seconds: counts?.['audio_seconds'] ?? 0 };
+  if (total_tokens === 0) return { type: 'duration', seconds: counts?.audio_seconds ?? 0 };
   return {
     type: 'tokens',
     input_tokens: prompt_tokens,

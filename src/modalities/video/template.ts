@@ -78,7 +78,7 @@ const MEANT: readonly [status: (typeof STATUSES)[number], words: RegExp][] = [
 /** Reports values of `map` that are not a status. */
 function checkStatuses(source: Source, operations: Operations): void {
   const status: unknown = operations['video.status']?.response?.status;
-  const words = isRecord(status) ? status['map'] : undefined;
+  const words = isRecord(status) ? status.map : undefined;
   if (!isRecord(words)) return;
   for (const [word, meaning] of Object.entries(words)) {
     if (STATUSES.some((known) => known === meaning)) continue;

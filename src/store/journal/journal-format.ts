@@ -56,8 +56,8 @@ function entryOf(line: string): JournalEntry | undefined {
   const entry: unknown = JSON.parse(json, (key, value: unknown) =>
     key.endsWith('_nano') && typeof value === 'string' ? BigInt(value) : value,
   );
-  if (!isRecord(entry) || !isRecord(entry['charge'])) return undefined;
-  if (isRecord(entry['answered'])) entry['answered'] = withRequestHash(entry['answered']);
+  if (!isRecord(entry) || !isRecord(entry.charge)) return undefined;
+  if (isRecord(entry.answered)) entry.answered = withRequestHash(entry.answered);
   // The checksum proves that Tollgate wrote this line.
   return entry as unknown as JournalEntry;
 }

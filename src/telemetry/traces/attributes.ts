@@ -14,8 +14,8 @@ export function operationsOf({ endpoints }: Configuration): Map<string, string> 
   return new Map(
     endpoints.map(({ name, stages }) => {
       const options = stages.map(({ option }) => option).filter(isRecord);
-      const route = options.find((option) => option['capability'] !== undefined);
-      const routed = route?.['capability'];
+      const route = options.find((option) => option.capability !== undefined);
+      const routed = route?.capability;
       const capability = typeof routed === 'string' ? routed : name;
       return [name, OPERATIONS[capability] ?? capability];
     }),

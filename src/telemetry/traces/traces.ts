@@ -120,7 +120,7 @@ export class Traces implements View {
 
   #parent({ req }: EndedRequest): Context {
     const { api } = this;
-    const traceparent = req.headers['traceparent'];
+    const traceparent = req.headers.traceparent;
     if (typeof traceparent !== 'string') return api.ROOT_CONTEXT;
     const [, traceId = '', spanId = ''] = TRACEPARENT.exec(traceparent) ?? [];
     const parent = { traceId, spanId, traceFlags: api.TraceFlags.SAMPLED, isRemote: true };

@@ -115,7 +115,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes the endpoint of hosted images as such, not as an own one', () => {
-    expect(document.paths['/images/{id}']?.['get']?.responses).to.include.keys('200', '404');
+    expect(document.paths['/images/{id}']?.get?.responses).to.include.keys('200', '404');
   });
 
   it('names the parameters of each path', () => {
@@ -231,7 +231,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('names the parameters of the query of who reads some', () => {
-    const list = document.paths['/v1/videos']?.['get'] as unknown as { parameters: object[] };
+    const list = document.paths['/v1/videos']?.get as unknown as { parameters: object[] };
     expect(list.parameters.map((one) => ({ ...one, description: '' }))).to.deep.include({
       name: 'order',
       in: 'query',
@@ -306,12 +306,12 @@ describe('the OpenAPI document', () => {
     try {
       const other = await documentOf(own);
       await expectValid(other);
-      const inner = other.paths['/inner/chat/{tenant}']?.['post'];
+      const inner = other.paths['/inner/chat/{tenant}']?.post;
       expect(inner?.operationId).to.equal('createKeyEndpoint');
       expect(inner?.requestBody).to.be.an('object');
-      expect(other.paths['/hello']?.['get']).to.include({ operationId: 'hello' });
-      expect(other.paths['/hello']?.['get']?.security).to.deep.equal([]);
-      expect(other.paths['/v1/chat/completions']?.['post']).to.include({ operationId: 'chat' });
+      expect(other.paths['/hello']?.get).to.include({ operationId: 'hello' });
+      expect(other.paths['/hello']?.get?.security).to.deep.equal([]);
+      expect(other.paths['/v1/chat/completions']?.post).to.include({ operationId: 'chat' });
     } finally {
       await own.close();
     }

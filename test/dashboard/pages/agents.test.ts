@@ -36,7 +36,7 @@ describe('the set-up of a coding agent', () => {
     const lines = CODING_AGENTS.find((agent) => agent.id === id)?.lines(target) ?? [];
     const names = ['claude', 'codex', 'opencode', 'cline', 'cn', 'gemini', 'qwen'];
     const tell = names.map((name) => `${name}() { env; printf '%s\\n' ARGS "$@"; }`).join('\n');
-    const env = { HOME: home, PATH: process.env['PATH'], TOLLGATE_API_KEY: SECRET };
+    const env = { HOME: home, PATH: process.env.PATH, TOLLGATE_API_KEY: SECRET };
     const script = `${tell}\n${lines.join('\n')}`;
     const { stdout } = await promisify(execFile)('sh', ['-ec', script], { env });
     const [said = '', words = ''] = stdout.split('ARGS\n').slice(-2);

@@ -48,7 +48,7 @@ describe('a sample call on the pages', () => {
     it(`in ${language} works for ${model} when it is pasted`, async function () {
       if (!(await isThere(language === 'curl' ? 'curl' : process.execPath))) this.skip();
       const [program, words] = RUNNERS[language]?.(written(language, model)) ?? ['false', []];
-      const env = { PATH: process.env['PATH'], TOLLGATE_API_KEY: dashboard.secret };
+      const env = { PATH: process.env.PATH, TOLLGATE_API_KEY: dashboard.secret };
       const { stdout } = await run(program, words, { env });
       expect(stdout).to.match(answer);
     });

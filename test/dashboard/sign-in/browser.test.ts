@@ -147,7 +147,7 @@ describeInBrowser('a sign-in that is not what it should be', (browser) => {
   /** Where this browser is sent to sign in; it has the cookie that belongs to it. */
   const begin = async (): Promise<URL> => {
     const answer = await page.request.get('/sign-in/acme', { maxRedirects: 0 });
-    return new URL(answer.headers()['location'] ?? '');
+    return new URL(answer.headers().location ?? '');
   };
   /** Signs in at the provider from there on; answers the address that it came back to. */
   const comeBack = async (address: URL): Promise<URL> => {

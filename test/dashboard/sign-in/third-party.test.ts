@@ -32,7 +32,7 @@ describe('a sign-in with a third party', () => {
       scope: 'openid email',
       code_challenge_method: 'S256',
     });
-    const proofs = [asked['state'], asked['nonce'], asked['code_challenge']];
+    const proofs = [asked.state, asked.nonce, asked.code_challenge];
     for (const proof of proofs) expect(proof).to.match(/^[\w-]{43}$/u);
     const again = new URL((await ground.person().get(START)).location).searchParams;
     expect(proofs).not.to.include.members([again.get('state')]);
@@ -67,7 +67,7 @@ describe('a sign-in with a third party', () => {
   });
 
   it('makes one account of newcomers at the same instant, and credits it once', async () => {
-    ground.openid.people['many'] = { email: 'many@example.org', email_verified: true };
+    ground.openid.people.many = { email: 'many@example.org', email_verified: true };
     const all = await Promise.all(
       [1, 2, 3, 4].map(async () => {
         const one = ground.person();
@@ -208,7 +208,7 @@ describe('a sign-in with a third party', () => {
   ];
   for (const [what, told, words] of people) {
     it(`refuses ${what}`, async () => {
-      ground.openid.people['eve'] = told;
+      ground.openid.people.eve = told;
       const before = (await ground.gateway.gateway.store.accounts()).length;
       const answer = await person.signIn(START, 'eve');
       expect(answer.status, answer.text).to.equal(403);
@@ -220,7 +220,7 @@ describe('a sign-in with a third party', () => {
 
   it('lets nobody into the account of an address that another source has verified', async () => {
     await ground.person().signIn(START, 'grace');
-    ground.openid.people['mixed'] = {
+    ground.openid.people.mixed = {
       email: 'grace@example.org',
       userinfo: { email: 'mallory@example.org', email_verified: true },
     };
@@ -232,7 +232,7 @@ describe('a sign-in with a third party', () => {
   });
 
   it('lets nobody in by a verification that belongs to another address', async () => {
-    ground.openid.people['half'] = {
+    ground.openid.people.half = {
       email_verified: true,
       userinfo: { email: 'grace@example.org' },
     };
@@ -241,8 +241,8 @@ describe('a sign-in with a third party', () => {
   });
 
   it('lets nobody into the account of an address that only looks the same', async () => {
-    ground.openid.people['kate'] = { email: 'KATE@example.org', email_verified: true };
-    ground.openid.people['kelvin'] = { email: '\u212Aate@example.org', email_verified: true };
+    ground.openid.people.kate = { email: 'KATE@example.org', email_verified: true };
+    ground.openid.people.kelvin = { email: '\u212Aate@example.org', email_verified: true };
     await ground.person().signIn(START, 'kate');
     await person.signIn(START, 'kelvin');
     const names = (await ground.gateway.gateway.store.accounts()).map(({ name }) => name);
@@ -250,7 +250,7 @@ describe('a sign-in with a third party', () => {
   });
 
   it('takes a verification that is written as text', async () => {
-    ground.openid.people['text'] = { email: 'text@example.org', email_verified: 'true' };
+    ground.openid.people.text = { email: 'text@example.org', email_verified: 'true' };
     expect((await person.signIn(START, 'text')).status).to.equal(303);
   });
 
@@ -345,8 +345,8 @@ describe('a sign-in with a misbehaving third party', () => {
 
   it('may be trusted with addresses, but not with those it calls unverified', async () => {
     const other = await startSignInGateway({ acme: ', trust_email: true' });
-    other.openid.people['silent'] = { email: 'silent@example.org' };
-    other.openid.people['false'] = { email: 'false@example.org', email_verified: false };
+    other.openid.people.silent = { email: 'silent@example.org' };
+    other.openid.people.false = { email: 'false@example.org', email_verified: false };
     expect((await other.person().signIn(START, 'silent')).status).to.equal(303);
     expect((await other.person().signIn(START, 'false')).status).to.equal(403);
     await other.close();

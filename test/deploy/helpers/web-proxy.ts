@@ -12,7 +12,7 @@ import { freePort } from '../../helpers/free-port.js';
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const START_MS = 60_000;
 /** Debian keeps servers where the path of an ordinary user does not look. */
-const PATH = [process.env['PATH'], '/usr/sbin', '/usr/local/sbin'].join(':');
+const PATH = [process.env.PATH, '/usr/sbin', '/usr/local/sbin'].join(':');
 const DOMAIN = 'ai.example.com';
 
 /** A shipped proxy in front of a server on loopback. */
@@ -28,7 +28,7 @@ export interface WebProxy {
  */
 export function isInstalled(program: string): boolean {
   if (!spawnSync(program, ['--help'], { env: { ...process.env, PATH } }).error) return true;
-  if (process.env['TOLLGATE_TEST_DEPLOY_TOOLS']) throw new Error(`${program} is not installed.`);
+  if (process.env.TOLLGATE_TEST_DEPLOY_TOOLS) throw new Error(`${program} is not installed.`);
   return false;
 }
 

@@ -112,5 +112,5 @@ export function refusal(answer: Answer): WireError & { status: number } {
 
 /** The videos that a result tells of, by their addresses at the gateway. */
 export function videosIn(result: Record<string, unknown>): string[] {
-  return (result['data'] as { url: string }[]).map(({ url }) => url);
+  return (result.data as { url: string }[]).map(({ url }) => url);
 }

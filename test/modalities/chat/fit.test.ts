@@ -31,7 +31,7 @@ describe('the limit of output tokens', () => {
   /** What other requests hold of the balance. */
   const holdOthers = (count: number, key_id?: string) =>
     acme.gateway.store.hold('others', acme.account.id, tokens(count), key_id);
-  const sent = (): unknown => acme.sent()['max_tokens'];
+  const sent = (): unknown => acme.sent().max_tokens;
 
   for (const [model, limit] of [
     ['agent', 2000],

@@ -133,7 +133,7 @@ function asking(
   const named = text.replace(`"parameters":${schema}`, `"parametersJsonSchema":${schema}`);
   const own =
     'functionDeclarations' in
-    ((format.body(wire, { hasTools: true }, stream)['tools'] as object[])[0] ?? {})
+    ((format.body(wire, { hasTools: true }, stream).tools as object[])[0] ?? {})
       ? named
       : text;
   return JSON.parse(own.replace(schema, JSON.stringify(parameters))) as Record<string, unknown>;

@@ -208,8 +208,8 @@ function withTools(
       const text = JSON.stringify(tool).replaceAll(`"${TOOL.name}"`, JSON.stringify(name));
       return JSON.parse(text) as unknown;
     });
-  const [tool] = body['tools'] as Record<string, unknown>[];
-  const declared = tool?.['functionDeclarations'];
+  const [tool] = body.tools as Record<string, unknown>[];
+  const declared = tool?.functionDeclarations;
   const tools = Array.isArray(declared)
     ? [{ functionDeclarations: named(declared[0]) }]
     : named(tool);

@@ -80,7 +80,7 @@ describe('a chat request for a paid feature without a price', () => {
     const tools = [weather, { type: 'browser_search', depth: 2 }];
     const answer = await chat(acme, { model: 'searching', messages, tools });
     expect(answer.status).to.equal(200);
-    expect(acme.sent()['tools']).to.deep.equal(tools);
+    expect(acme.sent().tools).to.deep.equal(tools);
   });
 
   it('sends one limit of output where the client writes it twice', async () => {
@@ -109,7 +109,7 @@ describe('a chat request for a paid feature without a price', () => {
     ];
     const answer = await chat(acme, { model: 'acme-all', messages, tools });
     expect(answer.status).to.equal(200);
-    expect(acme.sent()['tools']).to.deep.equal([weather, weather]);
+    expect(acme.sent().tools).to.deep.equal([weather, weather]);
     expect(answer.headers.get('tollgate-ignored')).to.equal(
       'tools[].google_search, tools[].cache_control',
     );

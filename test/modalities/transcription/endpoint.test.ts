@@ -106,8 +106,8 @@ describe('POST /v1/audio/transcriptions', () => {
     expect(answer).to.include({ task: 'transcribe', language: 'english', duration: 9.47 });
     const [first, second] = SEGMENTS;
     const { speed: _, ...known } = first ?? {};
-    expect(answer['segments']).to.deep.equal([known, second]);
-    expect(answer['words']).to.deep.equal([{ word: 'The', start: 0, end: 1 }]);
+    expect(answer.segments).to.deep.equal([known, second]);
+    expect(answer.words).to.deep.equal([{ word: 'The', start: 0, end: 1 }]);
     expect((await sent()).getAll('timestamp_granularities[]')).to.deep.equal(['word']);
   });
 

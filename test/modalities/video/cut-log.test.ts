@@ -39,7 +39,7 @@ describe('a video that its upstream cuts', () => {
   function expectWarnings([fault, access, ...more]: Record<string, unknown>[]): void {
     expect(fault).to.include({ level: 40, provider: 'lab', msg: 'an answer was cut' });
     expect(access).to.include({ level: 40, status: 200, code: 'upstream_error' });
-    expect(access?.['request_id']).to.equal(fault?.['request_id']);
+    expect(access?.request_id).to.equal(fault?.request_id);
     expect(more).to.deep.equal([]);
   }
 

@@ -171,7 +171,7 @@ describe('a video submission', () => {
     it(`lets a model's limits ${param ? 'refuse' : 'take'} ${JSON.stringify(parameters)}`, async () => {
       const result = await studio.submit({ prompt: 'x', parameters }, 'narrow');
       if (param) expect(refused(result)).to.deep.equal([400, 'invalid_request', param]);
-      else expect(sent()[0]?.['duration_seconds']).to.equal(6);
+      else expect(sent()[0]?.duration_seconds).to.equal(6);
     });
   }
 

@@ -38,7 +38,7 @@ describe('tools for Claude', () => {
       betas: [],
     };
     const { tools } = bodyOf({ fields: { tools: [named('a'), named('b')] }, original });
-    expect(tools?.map((tool) => tool['description'])).to.deep.equal(['a', 'b']);
+    expect(tools?.map((tool) => tool.description)).to.deep.equal(['a', 'b']);
   });
 
   it("go out as they are where they are the upstream's own", () => {

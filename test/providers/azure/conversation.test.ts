@@ -72,7 +72,7 @@ function faultOf({ path, headers, json }: Received): string | undefined {
   if (path !== DATED && path !== V1) return 'Resource not found';
   if (path === V1 && model !== DEPLOYMENT) return 'The deployment does not exist.';
   if ('max_tokens' in rest) return "Unsupported parameter: 'max_tokens'.";
-  if (rest['reasoning_effort'] !== 'low') return 'The effort was lost.';
+  if (rest.reasoning_effort !== 'low') return 'The effort was lost.';
   for (const [at, message] of messages.entries()) {
     const odd = Object.keys(message).find((name) => !KNOWN[message.role]?.includes(name));
     if (odd) return `Unrecognized request argument supplied: messages[${at}].${odd}`;

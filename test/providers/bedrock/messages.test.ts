@@ -34,7 +34,7 @@ function say(
     call,
     upstreamAt(providerAt('http://fake.invalid'), { model }),
   );
-  return { system: body['system'], messages: body['messages'] as Said['messages'], ignored };
+  return { system: body.system, messages: body.messages as Said['messages'], ignored };
 }
 
 /** The error with which a request is refused, as its fault and the field it names. */
@@ -212,8 +212,8 @@ describe('messages of Converse', () => {
       const { messages } = say([
         { role: 'assistant', content: null, tool_calls: [called('a', 'now', args)] },
       ]);
-      const use = messages[1]?.content[0]?.['toolUse'] as Record<string, unknown> | undefined;
-      return use?.['input'];
+      const use = messages[1]?.content[0]?.toolUse as Record<string, unknown> | undefined;
+      return use?.input;
     });
     expect(inputs).to.deep.equal([{ a: 1 }, {}, { arguments: [1] }, { arguments: '{"a":' }]);
   });
@@ -321,9 +321,7 @@ describe('images and files in messages of Converse', () => {
   it('go as bytes with their format', () => {
     const types = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
     const { messages } = say([{ role: 'user', content: types.map(image) }]);
-    const formats = messages[0]?.content.map(
-      (block) => (block['image'] as { format: string }).format,
-    );
+    const formats = messages[0]?.content.map((block) => (block.image as { format: string }).format);
     expect(formats).to.deep.equal(['png', 'jpeg', 'gif', 'webp']);
   });
 

@@ -71,15 +71,15 @@ describe('a request of Converse', () => {
 
   it('says how the next token is chosen, with temperatures up to 1', () => {
     const { body } = encode({ temperature: 1.7, top_p: 0.5, stop: 'END', top_k: 20 });
-    expect(body['inferenceConfig']).to.deep.equal({
+    expect(body.inferenceConfig).to.deep.equal({
       maxTokens: 4_000,
       temperature: 1,
       topP: 0.5,
       stopSequences: ['END'],
     });
-    expect(body['additionalModelRequestFields']).to.deep.equal({ inferenceConfig: { topK: 20 } });
+    expect(body.additionalModelRequestFields).to.deep.equal({ inferenceConfig: { topK: 20 } });
     const other = encode({ top_k: 20 }, CLAUDE_3).body;
-    expect(other['additionalModelRequestFields']).to.deep.equal({ top_k: 20 });
+    expect(other.additionalModelRequestFields).to.deep.equal({ top_k: 20 });
   });
 
   it('names what it leaves out, but not what asks for nothing', () => {
@@ -97,14 +97,14 @@ describe('a request of Converse', () => {
 
   it('leaves sampling out for a Claude model that answers 400 to it (quirk 8)', () => {
     const { body, ignored } = encode({ temperature: 0.5, top_p: 0.9, top_k: 5 }, CLAUDE_48);
-    expect(body['inferenceConfig']).to.deep.equal({ maxTokens: 4_000 });
+    expect(body.inferenceConfig).to.deep.equal({ maxTokens: 4_000 });
     expect(body).to.not.have.property('additionalModelRequestFields');
     expect(ignored).to.deep.equal(['temperature', 'top_p', 'top_k']);
   });
 
   it('sends one of temperature and top_p where Claude refuses the two together', () => {
     const { body, ignored } = encode({ temperature: 0.5, top_p: 0.9 }, CLAUDE_45);
-    expect(body['inferenceConfig']).to.deep.equal({ maxTokens: 4_000, temperature: 0.5 });
+    expect(body.inferenceConfig).to.deep.equal({ maxTokens: 4_000, temperature: 0.5 });
     expect(ignored).to.deep.equal(['top_p']);
     expect(encode({ top_p: 0.9 }, CLAUDE_45).ignored).to.deep.equal([]);
   });
@@ -112,7 +112,7 @@ describe('a request of Converse', () => {
   it('leaves out stop sequences that are empty, and for Claude those of white space', () => {
     const stop = ['', '\n', 'END'];
     const stops = (model: string): unknown =>
-      (encode({ stop }, model).body['inferenceConfig'] as Record<string, unknown>)['stopSequences'];
+      (encode({ stop }, model).body.inferenceConfig as Record<string, unknown>).stopSequences;
     expect(stops(NOVA)).to.deep.equal(['\n', 'END']);
     expect(stops(CLAUDE_45)).to.deep.equal(['END']);
     expect(encode({ stop }).ignored).to.deep.equal(['stop']);
@@ -168,7 +168,7 @@ describe('tools in a request of Converse', () => {
       const json = { ...parameters, additionalProperties: false };
       const toolSpec = { name, description, inputSchema: { json }, strict };
       const tools = [{ toolSpec }];
-      expect(body['toolConfig']).to.deep.equal(toolChoice ? { tools, toolChoice } : { tools });
+      expect(body.toolConfig).to.deep.equal(toolChoice ? { tools, toolChoice } : { tools });
     });
   }
 
@@ -202,7 +202,7 @@ describe('tools in a request of Converse', () => {
   it('have a schema and no empty description, and are strict only where a model knows it', () => {
     const bare = { type: 'function', function: { name: 'now', description: ' ', strict: true } };
     const { body, ignored } = encode({ tools: [bare] });
-    expect(body['toolConfig']).to.deep.equal({
+    expect(body.toolConfig).to.deep.equal({
       tools: [
         { toolSpec: { name: 'now', inputSchema: { json: { type: 'object', properties: {} } } } },
       ],
@@ -224,7 +224,7 @@ describe('tools in a request of Converse', () => {
   it('may be marked for the cache, but not for Nova', () => {
     const tools = [{ ...WEATHER, cache_control: { type: 'ephemeral' } }];
     const claude = encode({ tools }, CLAUDE_45);
-    expect(claude.body['toolConfig']).to.have.deep.nested.property('tools[1]', {
+    expect(claude.body.toolConfig).to.have.deep.nested.property('tools[1]', {
       cachePoint: { type: 'default' },
     });
     const nova = encode({ tools }, NOVA);
@@ -234,7 +234,7 @@ describe('tools in a request of Converse', () => {
 
   it('may be of the service, as the client writes them', () => {
     const tools = [{ type: 'system_tool', systemTool: { name: 'nova_grounding' } }];
-    expect(encode({ tools }, NOVA_2).body['toolConfig']).to.deep.equal({
+    expect(encode({ tools }, NOVA_2).body.toolConfig).to.deep.equal({
       tools: [{ systemTool: { name: 'nova_grounding' } }],
     });
   });
@@ -245,7 +245,7 @@ describe('an answer in the form of a schema, asked of Converse', () => {
     for (const model of [CLAUDE_45, 'openai.gpt-oss-120b-1:0']) {
       const { body } = encode({ response_format: BY_SCHEMA }, model);
       const schema = JSON.stringify({ ...SCHEMA, additionalProperties: false });
-      expect(body['outputConfig']).to.deep.equal({
+      expect(body.outputConfig).to.deep.equal({
         textFormat: {
           type: 'json_schema',
           structure: { jsonSchema: { name: 'weather', schema } },
@@ -259,7 +259,7 @@ describe('an answer in the form of a schema, asked of Converse', () => {
     for (const model of [NOVA, CLAUDE_3]) {
       const { body } = encode({ response_format: BY_SCHEMA }, model);
       expect(body).to.not.have.property('outputConfig');
-      expect(body['toolConfig']).to.deep.equal({
+      expect(body.toolConfig).to.deep.equal({
         tools: [
           {
             toolSpec: {
@@ -280,14 +280,14 @@ describe('an answer in the form of a schema, asked of Converse', () => {
       [LLAMA, []],
     ] as const) {
       const { body } = encode({ response_format: BY_SCHEMA, tools }, model);
-      expect(JSON.stringify(body['system'])).to.include('wet');
+      expect(JSON.stringify(body.system)).to.include('wet');
       expect(JSON.stringify(body)).to.not.include('toolChoice');
     }
   });
 
   it('is an instruction where any JSON will do', () => {
     const { body } = encode({ response_format: { type: 'json_object' } });
-    expect(JSON.stringify(body['system'])).to.include('JSON object');
+    expect(JSON.stringify(body.system)).to.include('JSON object');
     expect(encode({ response_format: { type: 'text' } }).body).to.not.have.property('system');
   });
 });
@@ -308,7 +308,7 @@ describe('reasoning asked of a model at Bedrock', () => {
   for (const [model, reasoning_effort, due] of asked) {
     it(`of ${model} with the effort ${reasoning_effort} is ${due ? 'said' : 'named'}`, () => {
       const { body, ignored } = encode({ reasoning_effort }, model);
-      expect(body['additionalModelRequestFields']).to.deep.equal(due);
+      expect(body.additionalModelRequestFields).to.deep.equal(due);
       expect(ignored).to.deep.equal(due ? [] : ['reasoning_effort']);
     });
   }
@@ -324,8 +324,8 @@ describe('reasoning asked of a model at Bedrock', () => {
   it('goes as a client of Claude writes it, and then without sampling', () => {
     const thinking = { type: 'enabled', budget_tokens: 2_000 };
     const { body, ignored } = encode({ thinking, temperature: 0.5 }, CLAUDE_45);
-    expect(body['additionalModelRequestFields']).to.deep.equal({ thinking });
-    expect(body['inferenceConfig']).to.deep.equal({ maxTokens: 4_000 });
+    expect(body.additionalModelRequestFields).to.deep.equal({ thinking });
+    expect(body.inferenceConfig).to.deep.equal({ maxTokens: 4_000 });
     expect(ignored).to.deep.equal(['temperature']);
     expect(encode({ thinking }, NOVA).ignored).to.deep.equal(['thinking']);
   });
@@ -333,7 +333,7 @@ describe('reasoning asked of a model at Bedrock', () => {
   it('goes as the client writes it to a model whose name says nothing', () => {
     const thinking = { type: 'enabled', budget_tokens: 2_000 };
     const { body, ignored } = encode({ thinking, reasoning_effort: 'low' }, PROFILE);
-    expect(body['additionalModelRequestFields']).to.deep.equal({ thinking });
+    expect(body.additionalModelRequestFields).to.deep.equal({ thinking });
     expect(ignored).to.deep.equal(['reasoning_effort']);
   });
 

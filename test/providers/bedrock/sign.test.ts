@@ -54,13 +54,13 @@ describe('the signature of a request to Bedrock', () => {
     const bytes = await sign(request({ body: Buffer.from(BODY) }), KEYS, NOW_MS);
     expect(bytes).to.deep.equal(text);
     const other = await sign(request({ body: `${BODY} ` }), KEYS, NOW_MS);
-    expect(other['authorization']).to.not.equal(text['authorization']);
+    expect(other.authorization).to.not.equal(text.authorization);
   });
 
   it('sends and signs the session token of temporary keys', async () => {
     const headers = await sign(request(), { ...KEYS, session_token: 'session-1' }, NOW_MS);
     expect(headers['x-amz-security-token']).to.equal('session-1');
-    expect(headers['authorization']).to.include(
+    expect(headers.authorization).to.include(
       'SignedHeaders=content-type;host;x-amz-date;x-amz-security-token,',
     );
   });
@@ -81,7 +81,7 @@ describe('the signature of a request to Bedrock', () => {
       at('https://aws.invalid:8443'),
     ]);
     expect(usual).to.deep.equal(plain);
-    expect(other['authorization']).to.not.equal(plain['authorization']);
+    expect(other.authorization).to.not.equal(plain.authorization);
   });
 
   for (const name of ['region', 'access_key_id', 'secret_access_key'] as const) {

@@ -140,7 +140,7 @@ describe("the history of tool calls in Gemini's words", () => {
     const turns = [...turn('f', 'g'), ...turn('h', 'i')];
     const contents = contentsOf([{ role: 'user', content: 'Go' }, ...turns]);
     const results = contents.flatMap(({ parts }) =>
-      parts.flatMap((part) => part['functionResponse'] ?? []),
+      parts.flatMap((part) => part.functionResponse ?? []),
     );
     expect(results).to.deep.equal([
       { id: '0', name: 'f', response: { output: 'f' } },
@@ -167,7 +167,7 @@ describe("the history of tool calls in Gemini's words", () => {
         { role: 'assistant', content: null, tool_calls: [call('a', 'f', text)] },
       ]);
       const [part] = turn?.parts ?? [];
-      expect(part?.['functionCall']).to.deep.equal({ id: 'a', name: 'f', args });
+      expect(part?.functionCall).to.deep.equal({ id: 'a', name: 'f', args });
     }
   });
 
@@ -231,7 +231,7 @@ describe('signatures that Gemini demands back', () => {
 
   it('are stood in for on the first call where another upstream made the calls', () => {
     const [, turn] = contentsOf(conversation('toolu_1'), GEMINI_3);
-    expect(turn?.parts.map((part) => part['thoughtSignature'])).to.deep.equal([SKIP, undefined]);
+    expect(turn?.parts.map((part) => part.thoughtSignature)).to.deep.equal([SKIP, undefined]);
   });
 
   it('are not stood in for at models that know nothing of it', () => {

@@ -70,7 +70,7 @@ models:
       const last = gemini.requests.at(-1);
       const { generationConfig } = (last?.json ?? {}) as GeminiBody;
       const thinking = { thinkingLevel: 'LOW', includeThoughts: true };
-      expect(generationConfig['thinkingConfig']).to.deep.equal(thinking);
+      expect(generationConfig.thinkingConfig).to.deep.equal(thinking);
     });
   }
 

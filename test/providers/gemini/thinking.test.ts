@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { encoded, GEMINI_2_5, GEMINI_3 } from '../../helpers/gemini.js';
 
 const thinking = (fields: Record<string, unknown>, model: string) =>
-  encoded({ fields }, { model }).body.generationConfig['thinkingConfig'];
+  encoded({ fields }, { model }).body.generationConfig.thinkingConfig;
 const effort = (reasoning_effort: string, model: string) => thinking({ reasoning_effort }, model);
 
 const GEMINI_3_PRO = 'gemini-3.1-pro-preview';
@@ -67,7 +67,7 @@ describe("what a client asks of Gemini's thinking", () => {
   it('may be asked in one way alone: the others are named as left out', () => {
     const fields = { thinking: { type: 'adaptive' }, reasoning_effort: 'high' };
     const { body, ignored } = encoded({ fields });
-    expect(body.generationConfig['thinkingConfig']).to.deep.equal({ includeThoughts: true });
+    expect(body.generationConfig.thinkingConfig).to.deep.equal({ includeThoughts: true });
     expect(ignored).to.deep.equal(['reasoning_effort']);
   });
 

@@ -30,29 +30,29 @@ const FAKES: Record<string, Fake> = {
     model: 'deepseek-v4-pro',
     state: { reasoning_content: 'Hm.' },
     // It takes any text, and refuses none.
-    demand: (message) => expect(message['reasoning_content']).to.be.a('string').that.is.not.empty,
+    demand: (message) => expect(message.reasoning_content).to.be.a('string').that.is.not.empty,
   },
   openrouter: {
     model: 'anthropic/claude-haiku-4.5',
     state: { reasoning: 'Hm.', reasoning_details: DETAILS },
-    demand: (message) => expect(message['reasoning_details']).to.deep.equal(DETAILS),
+    demand: (message) => expect(message.reasoning_details).to.deep.equal(DETAILS),
   },
   zai: {
     model: 'glm-4.7',
     state: { reasoning_content: 'Hm.' },
-    demand: (message) => expect(message['reasoning_content']).to.equal('Hm.'),
+    demand: (message) => expect(message.reasoning_content).to.equal('Hm.'),
   },
   minimax: {
     model: 'MiniMax-M2.1',
     state: { content: '<think>Hm.</think>' },
-    demand: (message) => expect(message['content']).to.include('<think>Hm.</think>'),
+    demand: (message) => expect(message.content).to.include('<think>Hm.</think>'),
   },
   'google-compatible': {
     model: 'gemini-3-pro-preview',
     state: {},
     in_call: true,
     demand: (message) => {
-      const [call] = message['tool_calls'] as Said[];
+      const [call] = message.tool_calls as Said[];
       expect(call).to.have.nested.property('extra_content.google.thought_signature');
     },
   },
@@ -70,11 +70,11 @@ function turn(name: string, messages: readonly ChatMessage[], number: number): C
   if (!fake) throw new Error(`There is no fake of ${name}.`);
   const upstream = at(name, fake.model);
   const call: ChatCall = { messages, stream: false, n: 1, max_tokens: 99, fields: {} };
-  const sent = chat.encode(call, upstream).body['messages'] as Said[];
+  const sent = chat.encode(call, upstream).body.messages as Said[];
   for (const message of sent) {
-    if (message['role'] === 'assistant') fake.demand(message, number);
-    const { id } = (message['tool_calls'] as Said[] | undefined)?.[0] ?? {};
-    expect(String(id) + String(message['tool_call_id'])).to.not.include('~ts~');
+    if (message.role === 'assistant') fake.demand(message, number);
+    const { id } = (message.tool_calls as Said[] | undefined)?.[0] ?? {};
+    expect(String(id) + String(message.tool_call_id)).to.not.include('~ts~');
   }
   const asked = {
     id: `call_${number}`,

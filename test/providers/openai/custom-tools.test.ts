@@ -49,9 +49,9 @@ const sentTo = (model: string): Record<string, unknown> =>
 describe('custom tools at a model that knows them', () => {
   it('are sent as they were offered, and so are their calls and their choice', () => {
     const sent = sentTo('gpt-5.1');
-    expect(sent['tools']).to.deep.equal([{ type: 'custom', custom: exec }, clock]);
-    expect(sent['tool_choice']).to.deep.equal({ type: 'custom', custom: { name: 'exec' } });
-    expect(sent['messages']).to.have.deep.nested.property('[1].tool_calls', [
+    expect(sent.tools).to.deep.equal([{ type: 'custom', custom: exec }, clock]);
+    expect(sent.tool_choice).to.deep.equal({ type: 'custom', custom: { name: 'exec' } });
+    expect(sent.messages).to.have.deep.nested.property('[1].tool_calls', [
       { id: 'a', type: 'custom', custom: { name: 'exec', input: 'ls "x"' } },
       clockCall,
     ]);
@@ -80,7 +80,7 @@ describe('custom tools at a model that knows them', () => {
       modelAt([FREE]),
     );
     const { body } = chat.encode(work.call, upstream('gpt-5.1'));
-    expect(body['tools']).to.deep.equal([
+    expect(body.tools).to.deep.equal([
       { type: 'custom', custom: exec },
       { type: 'custom', custom: { name: 'box__note', format: { type: 'text' } } },
       { type: 'custom', custom: { name: 'odd' } },
@@ -89,7 +89,7 @@ describe('custom tools at a model that knows them', () => {
 
   it('are functions at any other model of the same provider', () => {
     const sent = sentTo('gpt-4o');
-    expect(sent['tool_choice']).to.deep.equal({ type: 'function', function: { name: 'exec' } });
+    expect(sent.tool_choice).to.deep.equal({ type: 'function', function: { name: 'exec' } });
     expect(JSON.stringify(sent)).not.to.include('"custom"');
     expect(sent).not.to.have.property('custom_tools');
   });

@@ -11,7 +11,7 @@ function sent(manifest: string, model: string, reasoning_effort: string): unknow
   const upstream = upstreamAt(providerAt('http://fake.invalid', { wire }), { model });
   const call = { messages: [], stream: false, n: 1, max_tokens: 9, fields: { reasoning_effort } };
   const { fields, ignored } = extraFields(call, upstream);
-  return [fields['reasoning_effort'], ignored];
+  return [fields.reasoning_effort, ignored];
 }
 
 const NAMED = ['reasoning_effort'];

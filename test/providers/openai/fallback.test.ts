@@ -73,7 +73,7 @@ models:
     expect(thinking).to.deep.equal({ type: 'disabled' });
     expect(sent).to.include({ max_tokens: 9 });
     expect(sent).to.not.have.any.keys('verbosity', 'reasoning', 'reasoning_effort');
-    expect(messages[0]?.['content']).to.deep.equal([{ type: 'text', text: 'Be brief.' }]);
+    expect(messages[0]?.content).to.deep.equal([{ type: 'text', text: 'Be brief.' }]);
     expect(messages[2]).to.deep.include({ tool_calls: [CALL], reasoning_content: 'Hm.' });
     expect(messages[2]).to.not.have.property('reasoning_details');
     expect(messages[3]).to.include({ tool_call_id: 'c1' });

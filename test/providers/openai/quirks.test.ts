@@ -288,7 +288,7 @@ describe('quirks of the compatible wires', () => {
       { role: 'tool', content: '1', tool_call_id: 'toolu_01' },
     ];
     const { body } = chat.encode({ ...CALL, messages }, at('mistral'));
-    const [asked, answered] = body['messages'] as ChatCall['messages'];
+    const [asked, answered] = body.messages as ChatCall['messages'];
     expect(asked?.tool_calls?.[0]?.id).to.match(/^[a-zA-Z0-9]{9}$/u);
     expect(answered?.tool_call_id).to.equal(asked?.tool_calls?.[0]?.id);
   });

@@ -137,7 +137,7 @@ models:
     messages.push({ role: 'assistant', content });
     messages.push({
       role: 'user',
-      content: [{ type: 'tool_result', tool_use_id: call?.['id'], content: 'Rain' }],
+      content: [{ type: 'tool_result', tool_use_id: call?.id, content: 'Rain' }],
     });
     const second = await ask_with(messages);
     expect(json(second)).to.have.nested.property('content[0].text', 'It rains in Oslo.');
@@ -160,7 +160,7 @@ models:
     const args = chunks
       .flatMap(({ choices }) => choices)
       .map((choice) => {
-        const { tool_calls } = choice['delta'] as {
+        const { tool_calls } = choice.delta as {
           tool_calls?: { function: { arguments?: string } }[];
         };
         return tool_calls?.[0]?.function.arguments ?? '';

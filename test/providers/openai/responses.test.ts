@@ -150,7 +150,7 @@ describe('a request of the Responses API', () => {
     const { body } = sent('gpt-5-pro', { fields: { response_format: { type: 'text' } } });
     expect(body).to.not.have.any.keys('text', 'tools', 'reasoning');
     const json = sent('gpt-5-pro', { fields: { response_format: { type: 'json_object' } } });
-    expect(json.body['text']).to.deep.equal({ format: { type: 'json_object' } });
+    expect(json.body.text).to.deep.equal({ format: { type: 'json_object' } });
   });
 
   it('takes what the operator sets, in the words of either wire, but no price', () => {
@@ -182,7 +182,7 @@ describe('a request of the Responses API', () => {
 
   it('fits the effort to the model', () => {
     const effort = (model: string, reasoning_effort: string): unknown =>
-      sent(model, { fields: { reasoning_effort } }).body['reasoning'];
+      sent(model, { fields: { reasoning_effort } }).body.reasoning;
     expect(effort('gpt-5-pro', 'low')).to.deep.equal({ effort: 'high' });
     expect(effort('gpt-5.4-pro', 'low')).to.deep.equal({ effort: 'medium' });
     expect(effort('gpt-5.1-codex-mini', 'xhigh')).to.deep.equal({ effort: 'high' });
@@ -223,7 +223,7 @@ describe('the conversation in a request of the Responses API', () => {
       { role: 'assistant', content: [{ type: 'text', text: 'Two.' }] },
       { role: 'assistant', content: null },
     ]);
-    expect(body['input']).to.deep.equal([
+    expect(body.input).to.deep.equal([
       { type: 'message', role: 'system', content: 'Be brief.' },
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Add' }] },
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes.' }] },
@@ -255,8 +255,8 @@ describe('the conversation in a request of the Responses API', () => {
       { role: 'assistant', content: null, tool_calls: [call('a', 'add', '{}')] },
       { role: 'tool', tool_call_id: 'a', content: parts },
     ]);
-    expect(body['input']).to.have.deep.nested.property('[0].content', items);
-    expect(body['input']).to.have.deep.nested.property('[2].output', items);
+    expect(body.input).to.have.deep.nested.property('[0].content', items);
+    expect(body.input).to.have.deep.nested.property('[2].output', items);
     expect(ignored).to.deep.equal(['messages[].content[].cache_control']);
   });
 
@@ -285,7 +285,7 @@ describe('the conversation in a request of the Responses API', () => {
     const reasoning_details = [state('1'), state('2')];
     const tool_calls = [call('a', 'add', '{}')];
     const items = (message: object): unknown =>
-      input([{ role: 'assistant', content: null, reasoning_details, ...message }]).body['input'];
+      input([{ role: 'assistant', content: null, reasoning_details, ...message }]).body.input;
     expect(items({ tool_calls })).to.deep.equal([thought('1'), thought('2'), called]);
     expect(items({ content: 'x' })).to.deep.equal([thought('1'), thought('2'), said]);
     expect(items({ content: 'x', tool_calls })).to.deep.equal([
@@ -300,7 +300,7 @@ describe('the conversation in a request of the Responses API', () => {
   it('sends no state back that another account or another kind of upstream has made', () => {
     const details = [state('1', 'openai-responses/other'), state('2', 'anthropic-claude-v1')];
     const { body } = input([{ role: 'assistant', content: 'x', reasoning_details: details }]);
-    expect(body['input']).to.have.length(1);
+    expect(body.input).to.have.length(1);
   });
 
   it('has custom tools, their calls and their results in their own form', () => {

@@ -12,9 +12,9 @@ async function generate(body: Record<string, unknown>): Promise<Record<string, u
 }
 
 function imagesIn(json: Record<string, unknown>): Buffer[] {
-  const data = Array.isArray(json['data']) ? json['data'] : [];
+  const data = Array.isArray(json.data) ? json.data : [];
   return data.map((item: unknown) => {
-    const base64 = isRecord(item) ? item['b64_json'] : undefined;
+    const base64 = isRecord(item) ? item.b64_json : undefined;
     expect(base64)
       .to.be.a('string')
       .and.match(/^[A-Za-z0-9+/]+=*$/u);
@@ -68,7 +68,7 @@ describe("the simulator's images", () => {
   });
 
   it('are billed in tokens by their number, size and quality', async () => {
-    const usageOf = async (body: object) => (await generate({ ...body }))['usage'];
+    const usageOf = async (body: object) => (await generate({ ...body })).usage;
     expect(await usageOf({})).to.deep.equal({
       input_tokens: 2,
       input_tokens_details: { text_tokens: 2, image_tokens: 0 },
@@ -95,7 +95,7 @@ describe("the simulator's images", () => {
       const body = { prompt: 'a cat', [field]: value };
       const { status, json } = await askSimulator('POST', PATH, { body });
       expect(status).to.equal(400);
-      expect(json['error']).to.include({ param: field, type: 'invalid_request_error' });
+      expect(json.error).to.include({ param: field, type: 'invalid_request_error' });
     });
   }
 
@@ -103,7 +103,7 @@ describe("the simulator's images", () => {
     const body = { prompt: 'a cat [fail]' };
     const { status, json } = await askSimulator('POST', PATH, { body });
     expect(status).to.equal(400);
-    expect(json['error']).to.include({ code: 'moderation_blocked' });
+    expect(json.error).to.include({ code: 'moderation_blocked' });
   });
 
   it('fail by the settings of the provider', async () => {

@@ -9,7 +9,7 @@ interface Result {
 
 async function judge(input: unknown): Promise<Result[]> {
   const { json } = await askSimulator('POST', '/moderations', { body: { model: 'm', input } });
-  return json['results'] as Result[];
+  return json.results as Result[];
 }
 
 describe('the simulator, moderating', () => {
@@ -17,8 +17,8 @@ describe('the simulator, moderating', () => {
     const [good, bad] = await judge(['Hello', 'Hello [flag]']);
     expect([good?.flagged, bad?.flagged]).to.deep.equal([false, true]);
     expect(Object.values(good?.categories ?? {})).not.to.include(true);
-    expect(bad?.categories['violence']).to.equal(true);
-    expect(bad?.category_scores['violence']).to.equal(0.99);
+    expect(bad?.categories.violence).to.equal(true);
+    expect(bad?.category_scores.violence).to.equal(0.99);
     expect(await judge(['Hello', 'Hello [flag]'])).to.deep.equal([good, bad]);
   });
 

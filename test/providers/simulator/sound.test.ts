@@ -41,9 +41,9 @@ describe('the simulator, listening', () => {
     const fields = { response_format: 'verbose_json', 'timestamp_granularities[]': 'word' };
     const { json } = await listen(fields, file);
     expect(json).to.deep.include({ duration: 1.5, language: 'english' });
-    const [segment] = json['segments'] as object[];
-    expect(segment).to.include({ id: 0, seek: 0, start: 0, end: 1.5, text: json['text'] });
-    expect(json['words']).to.have.length(4);
+    const [segment] = json.segments as object[];
+    expect(segment).to.include({ id: 0, seek: 0, start: 0, end: 1.5, text: json.text });
+    expect(json.words).to.have.length(4);
   });
 
   it('refuses a form without a file', async () => {

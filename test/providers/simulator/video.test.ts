@@ -194,7 +194,7 @@ describe("the simulator's videos", () => {
       const body = { ...WANTED, [field]: value };
       const { status, json } = await askSimulator('POST', '/videos', { body });
       expect(status).to.equal(400);
-      expect(json['error']).to.include({ param: field });
+      expect(json.error).to.include({ param: field });
     });
   }
 

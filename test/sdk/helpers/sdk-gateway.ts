@@ -157,7 +157,7 @@ function toolOf({ tools = [], tool_choice }: Asked): Tool['function'] | undefine
 
 function callOf({ name, parameters }: Tool['function'], isStream: boolean): Step {
   const { city } = OBJECT;
-  const text = JSON.stringify(parameters?.properties?.['rain'] ? OBJECT : { city });
+  const text = JSON.stringify(parameters?.properties?.rain ? OBJECT : { city });
   const usage = { prompt_tokens: 20, completion_tokens: 7, total_tokens: 27 };
   const call = { id: 'call_1', type: 'function', function: { name, arguments: text } };
   if (!isStream) {

@@ -10,7 +10,7 @@ onEachStore('the suspension of an account', (ground) => {
       const { id } = await store.createAccount('ann', dollars(10));
       const { key } = await store.createKey(id, 'pocket', terms);
       const holdsNow = async (): Promise<unknown> =>
-        (await ground.place.sql('select count(*) as rows from holds'))[0]?.['rows'];
+        (await ground.place.sql('select count(*) as rows from holds'))[0]?.rows;
       const holding = Array.from({ length: 300 }, async (_, at) => {
         const { admitted } = await (at % 2 ? store : other).hold(`r${at}`, id, 1n, key.id);
         return admitted;

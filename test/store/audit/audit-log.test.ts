@@ -66,7 +66,7 @@ onEachStore('the audit log', (ground) => {
       request_id: null,
     });
     const older = await store.audit.list({ before: newest?.id ?? 0, limit: 9 });
-    expect(older.map(({ after }) => after?.['name'])).to.deep.equal(['b', 'a']);
+    expect(older.map(({ after }) => after?.name)).to.deep.equal(['b', 'a']);
     const since_ms = ground.now_ms - 2_000;
     expect(await store.audit.list({ since_ms, limit: 9 })).to.have.length(2);
   });

@@ -43,7 +43,7 @@ async function begin(ground: Ground, terms: KeyTerms = { limit_nano: LIMIT }): P
     expect((await store.verify()).faults).to.deep.equal([]);
     const found = (await store.keys(id)).find((one) => one.id === key.id);
     const [row] = await ground.place.sql(`select held_nano from keys where id = '${key.id}'`);
-    const held_nano = BigInt(String(row?.['held_nano']));
+    const held_nano = BigInt(String(row?.held_nano));
     return [found?.spent_nano, held_nano, (await store.account(id))?.held_nano];
   };
   return { store, other, id, key, figures };
@@ -227,7 +227,7 @@ onEachStore('a key that has ended', (ground) => {
     it(`is admitted by nobody once its revocation has resolved, ${what} a limit`, async () => {
       const { store, other, id, key } = await begin(ground, terms);
       const holdsNow = async (): Promise<unknown> =>
-        (await ground.place.sql('select count(*) as rows from holds'))[0]?.['rows'];
+        (await ground.place.sql('select count(*) as rows from holds'))[0]?.rows;
       const holding = Array.from({ length: 400 }, async (_, at) => {
         const { admitted } = await (at % 2 ? store : other).hold(`r${at}`, id, 1n, key.id);
         return admitted;

@@ -86,7 +86,7 @@ export function onEachStore(
   define: (ground: Ground, name: StoreName) => void,
   names: readonly StoreName[] = ['SQLite', 'PostgreSQL'],
 ): void {
-  const postgres = process.env['TOLLGATE_TEST_POSTGRES'];
+  const postgres = process.env.TOLLGATE_TEST_POSTGRES;
   const grounds = new Map<StoreName, () => Promise<Place>>([['SQLite', makeSqlite]]);
   if (postgres) grounds.set('PostgreSQL', () => makePostgres(postgres));
   for (const [name, make] of grounds) {

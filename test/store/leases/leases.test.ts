@@ -166,7 +166,7 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
     await store.heartbeat();
     const seen = async () => {
       const [row] = await ground.place.sql('select seen_ms, started_ms, pid from processes');
-      return [row?.['seen_ms'], row?.['started_ms'], row?.['pid']].map(Number);
+      return [row?.seen_ms, row?.started_ms, row?.pid].map(Number);
     };
     const [first_ms = 0, ...rest] = await seen();
     expect(rest).to.deep.equal([ground.now_ms, process.pid]);

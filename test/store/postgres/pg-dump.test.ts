@@ -12,7 +12,7 @@ import { chargeOf, dollars, refusal } from '../helpers/ground.js';
 
 const STORE = 'postgres://tollgate:hunter2@db.internal:5433/gate';
 
-const POSTGRES = process.env['TOLLGATE_TEST_POSTGRES'];
+const POSTGRES = process.env.TOLLGATE_TEST_POSTGRES;
 
 describe('the backup of a store in PostgreSQL', () => {
   it('is the business of pg_dump, whose command it names without the password', async () => {

@@ -59,7 +59,7 @@ export async function rollUp({ place }: Ground, ...stores: Store[]): Promise<voi
     const more = await Promise.all(stores.map((store) => store.requests.rollUp()));
     if (more.some(Boolean)) continue;
     const [row] = await place.sql(fresh);
-    if (Number(row?.['count']) === 0) return;
+    if (Number(row?.count) === 0) return;
     if (Date.now() > end) throw new Error('Some records are not in the totals.');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

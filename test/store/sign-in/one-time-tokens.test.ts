@@ -28,10 +28,10 @@ onEachStore('sign-in links', (ground) => {
     const { id } = await store.createAccount('ann', 0n);
     const { secret } = await sign_in.createLink(id, TEN_MINUTES);
     const [row] = await ground.place.sql('select secret_sha256 from sign_in_links');
-    expect(row?.['secret_sha256'])
+    expect(row?.secret_sha256)
       .to.match(/^[0-9a-f]{64}$/)
       .and.not.contain(secret);
-    expect(await sign_in.useLink(String(row?.['secret_sha256']))).to.equal(undefined);
+    expect(await sign_in.useLink(String(row?.secret_sha256))).to.equal(undefined);
   });
 
   it('die when they are due, and are swept then', async () => {
@@ -81,7 +81,7 @@ onEachStore('pending sign-ins', (ground) => {
       values ${rows.join(',')}`);
     await sign_in.beginSignIn(PENDING, 2_001);
     const [left] = await ground.place.sql('select count(*) as rows from pending_sign_ins');
-    expect(Number(left?.['rows'])).to.equal(10_000);
+    expect(Number(left?.rows)).to.equal(10_000);
     expect(await sign_in.finishSignIn(oldest)).to.equal(undefined);
     expect(await sign_in.finishSignIn(older)).to.deep.equal(PENDING);
   });

@@ -55,7 +55,7 @@ function testSums(ground: Ground): void {
     const [row] = await ground.place.sql(
       `select sum(calls) as calls from request_totals where period = 'hour' and account_id = ''`,
     );
-    return row?.['calls'];
+    return row?.calls;
   }
 
   async function rollUp(store: Store): Promise<void> {

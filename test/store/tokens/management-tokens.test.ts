@@ -62,7 +62,7 @@ onEachStore('management tokens', (ground) => {
     for (const reason of refused) expect(reason).to.be.instanceOf(IdTaken);
     expect(await store.tokens.list()).to.have.length(1);
     const [audit] = await ground.place.sql('select count(*) as rows from audit');
-    expect(Number(audit?.['rows'])).to.equal(1);
+    expect(Number(audit?.rows)).to.equal(1);
   });
 
   it('need a name, a scope and a future', async () => {

@@ -131,7 +131,7 @@ describe('alerts', () => {
       for (let call = 0; call < calls; call += 1) expect(await chat()).to.equal(200);
       await pass(LOOK_MS);
       const budgets = alerts().filter(({ type }) => type === 'key.budget');
-      return budgets.map(({ data }) => [data['percent'], data['spent'], data['limit']]);
+      return budgets.map(({ data }) => [data.percent, data.spent, data.limit]);
     };
     expect(await spend(2)).to.deep.equal([]);
     usage = { prompt_tokens: 280, completion_tokens: 2, total_tokens: 282 };
@@ -139,7 +139,7 @@ describe('alerts', () => {
     await gateway.gateway.store.credit(gateway.account.id, 1_000_000_000n, 'more');
     await pass(LOOK_MS);
     expect(await spend(0)).to.deep.equal([[80, '3.22', '4.00']]);
-    const events = alerts().map(({ data }) => [data['account'], data['key']]);
+    const events = alerts().map(({ data }) => [data.account, data.key]);
     expect(events).to.deep.equal([[gateway.account.id, gateway.key_id]]);
   });
 
@@ -235,7 +235,7 @@ describe('alerts', () => {
     restarted.refuseReload('line 4: bad_url');
     await restarted.views.alerts?.tick();
     await restarted.stop();
-    expect(alerts().map(({ data }) => data['reason'])).to.deep.equal([
+    expect(alerts().map(({ data }) => data.reason)).to.deep.equal([
       'line 3: unknown_key',
       'line 4: bad_url',
     ]);

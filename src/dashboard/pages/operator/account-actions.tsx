@@ -55,7 +55,7 @@ export function accountActionRoutes(services: DashboardServices): Route[] {
       at: AT,
       action: revokeKey,
       async find({ params }) {
-        const { id: account_id, name } = await accountOfId(store, params['id'] ?? '');
+        const { id: account_id, name } = await accountOfId(store, params.id ?? '');
         return {
           all: await store.keys(account_id),
           above: { path: `${accountPath(account_id)}?tab=keys`, name },
@@ -73,7 +73,7 @@ async function makeLink(
   services: DashboardServices,
 ): Promise<void> {
   await readForm(ctx);
-  const input = { account_id: ctx.params['id'] ?? '' };
+  const input = { account_id: ctx.params.id ?? '' };
   const { account, url } = await runAction(createSignInLink, input, ctx, visitor, services);
   const { id, name } = account;
   const path = accountPath(id);
@@ -116,7 +116,7 @@ function suspensionRoute(
     path: `${PATH}/${verb}`,
     access: 'operator',
     async answer(ctx, visitor) {
-      const input = { account_id: ctx.params['id'] ?? '' };
+      const input = { account_id: ctx.params.id ?? '' };
       const { account } = await runAction(action, input, ctx, visitor, services);
       seeOther(ctx, `${accountPath(account.id)}?done=${done}`);
     },

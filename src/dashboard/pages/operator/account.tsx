@@ -30,7 +30,7 @@ export function accountRoutes(services: DashboardServices): Route[] {
     action: `${PATH}/credit`,
     show: (ctx, visitor, state) => show(ctx, visitor, services, state),
     act: async (ctx, visitor, form) => {
-      const id = ctx.params['id'] ?? '';
+      const id = ctx.params.id ?? '';
       const credit = readActionForm(creditAccount, form) as AccountCredit;
       await runAction(creditAccount, { account_id: id, ...credit }, ctx, visitor, services);
       seeOther(ctx, `${accountPath(id)}?done=credited`);
@@ -44,8 +44,8 @@ async function show(
   services: DashboardServices,
   state: FormState,
 ): Promise<void> {
-  const account = await accountOfId(services.store, ctx.params['id'] ?? '');
-  const tab = TABS.find(({ id }) => id === ctx.query['tab'])?.id ?? 'overview';
+  const account = await accountOfId(services.store, ctx.params.id ?? '');
+  const tab = TABS.find(({ id }) => id === ctx.query.tab)?.id ?? 'overview';
   const page = {
     title: account.name,
     above: { path: '/operator/accounts', name: 'Accounts' },
@@ -55,8 +55,8 @@ async function show(
     body: (
       <>
         <Tabs account_id={account.id} chosen={tab} />
-        <Done done={ctx.query['done']} balance_nano={account.balance_nano} />
-        <ActionNotice done={ctx.query['done']} account={account} />
+        <Done done={ctx.query.done} balance_nano={account.balance_nano} />
+        <ActionNotice done={ctx.query.done} account={account} />
         {await BODIES[tab](account, services, state, ctx, visitor)}
       </>
     ),

@@ -40,7 +40,7 @@ async function list(
   services: DashboardServices,
   state: FormState,
 ): Promise<void> {
-  const wanted = ctx.query['find'];
+  const wanted = ctx.query.find;
   const typed = typeof wanted === 'string' ? wanted.trim().slice(0, NAME_CHARACTERS) : '';
   const account = isName(typed) && typed !== '' ? await services.store.account(typed) : undefined;
   if (account) return seeOther(ctx, accountPath(account.id));

@@ -22,7 +22,7 @@ export function liveRoute(services: DashboardServices): Route {
     path: PATH,
     access: 'operator',
     answer: async (ctx, visitor) => {
-      const wanted = ctx.query['over'];
+      const wanted = ctx.query.over;
       const range = (Object.keys(RANGES) as Range[]).find((one) => one === wanted) ?? 'day';
       const live = await liveReport(range, services);
       sendPage(ctx, visitor, {

@@ -30,7 +30,7 @@ export function tasksRoute(services: DashboardServices): Route {
     path: PATH,
     access: 'operator',
     answer: async (ctx, visitor) => {
-      const status = STATUSES.find((one) => one === ctx.query['status']);
+      const status = STATUSES.find((one) => one === ctx.query.status);
       sendPage(ctx, visitor, {
         title: 'Tasks',
         about: 'The video tasks of all accounts.',

@@ -26,7 +26,7 @@ export function tokensRoutes(services: DashboardServices): Route[] {
           title: TOKENS_TITLE,
           about: 'Your programs call the management API with a token, each within its scopes.',
           actions: <CreateLink />,
-          body: body(await store.tokens.list(), ctx.query['done'], now()),
+          body: body(await store.tokens.list(), ctx.query.done, now()),
         });
       },
     },

@@ -25,7 +25,7 @@ export function requestsRoutes(services: DashboardServices): Route[] {
     path: scope.path,
     access: scope.access,
     answer: async (ctx, visitor) => {
-      const wanted = ctx.query['id'];
+      const wanted = ctx.query.id;
       const typed = typeof wanted === 'string' ? wanted.trim().slice(0, TYPED_CHARACTERS) : '';
       const found = await find(typed, scope, visitor, services);
       if (found) return seeOther(ctx, requestPath(scope, found.id));

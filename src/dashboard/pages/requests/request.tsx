@@ -41,7 +41,7 @@ async function recordOf(
   visitor: Visitor | undefined,
   { store }: DashboardServices,
 ): Promise<RequestRecord> {
-  const record = await store.requests.one(params['id'] ?? '');
+  const record = await store.requests.one(params.id ?? '');
   if (record && isVisible(scope, visitor, record)) return record;
   throw new GatewayError('not_found', 'There is no such request, or its record was swept.');
 }

@@ -238,7 +238,7 @@ function passedOn(
 /** The bytes of the schemas that some upstreams get twice: folded, and in a description. */
 function foldedBytes(tools: readonly ToolEntry[]): number {
   const schemas = tools.flatMap(({ function: offered }) => {
-    const parameters = isRecord(offered) ? offered['parameters'] : undefined;
+    const parameters = isRecord(offered) ? offered.parameters : undefined;
     return isRecord(parameters) && needsFolding(parameters) ? [parameters] : [];
   });
   return schemas.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(schemas));

@@ -101,11 +101,11 @@ interface TokenProbability {
 
 /** The log probabilities of a choice's tokens; no fields if the upstream reported none. */
 export function logprobsOf(logprobs: unknown): object {
-  const tokens = isRecord(logprobs) ? recordsIn(logprobs['content']) : [];
+  const tokens = isRecord(logprobs) ? recordsIn(logprobs.content) : [];
   const read = tokens.flatMap((token) =>
     probabilityIn(token).map((chosen) => ({
       chosen,
-      candidates: recordsIn(token['top_logprobs']).flatMap(probabilityIn),
+      candidates: recordsIn(token.top_logprobs).flatMap(probabilityIn),
     })),
   );
   if (read.length === 0) return {};

@@ -74,7 +74,7 @@ function functionOf(declared: GeminiFunction, at: string): ToolEntry {
 }
 
 function nameOfTool({ function: declared }: ToolEntry): { name?: unknown } {
-  return isRecord(declared) ? { name: declared['name'] } : {};
+  return isRecord(declared) ? { name: declared.name } : {};
 }
 
 function isNamed(tool: ToolEntry, names: readonly string[]): boolean {
@@ -100,9 +100,9 @@ function converted(schema: unknown): unknown {
     const word = name.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
     if (!LEFT_OUT.has(word)) made[word] = valueOf(word, value);
   }
-  if (schema['nullable'] !== true) return made;
-  if (typeof made['type'] === 'string') made['type'] = [made['type'], 'null'];
-  if (Array.isArray(made['enum'])) made['enum'] = [...(made['enum'] as unknown[]), null];
+  if (schema.nullable !== true) return made;
+  if (typeof made.type === 'string') made.type = [made.type, 'null'];
+  if (Array.isArray(made.enum)) made.enum = [...(made.enum as unknown[]), null];
   return made;
 }
 

@@ -78,14 +78,14 @@ export const messages: ChatFormat = {
 export function repairTurns(body: unknown): boolean {
   if (!isRecord(body)) return false;
   let hasChanges = false;
-  for (const message of recordsIn(body['messages'])) {
-    if (message['role'] === 'assistant' && (message['content'] ?? null) === null) {
-      message['content'] = [];
+  for (const message of recordsIn(body.messages)) {
+    if (message.role === 'assistant' && (message.content ?? null) === null) {
+      message.content = [];
       hasChanges = true;
     }
-    for (const block of recordsIn(message['content'])) if (dropNulls(block)) hasChanges = true;
+    for (const block of recordsIn(message.content)) if (dropNulls(block)) hasChanges = true;
   }
-  for (const tool of recordsIn(body['tools'])) if (dropNulls(tool)) hasChanges = true;
+  for (const tool of recordsIn(body.tools)) if (dropNulls(tool)) hasChanges = true;
   return hasChanges;
 }
 

@@ -65,9 +65,9 @@ function kindOf(value: unknown): NeededPart | undefined {
     return 'tools';
   }
   const media = inlineData ?? fileData;
-  if (media !== undefined) return kindOfMedia(isRecord(media) ? media['mimeType'] : undefined);
+  if (media !== undefined) return kindOfMedia(isRecord(media) ? media.mimeType : undefined);
   // A document of text needs nothing.
-  const isText = isRecord(source) && (source['type'] === 'text' || source['type'] === 'content');
+  const isText = isRecord(source) && (source.type === 'text' || source.type === 'content');
   return type === 'document' && isText ? undefined : TYPES.get(type);
 }
 

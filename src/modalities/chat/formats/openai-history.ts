@@ -21,7 +21,7 @@ export function rewriteCalls(messages: readonly unknown[]): boolean {
     const hasChanged =
       rewriteFunctionCall(message, at, waiting) ||
       rewriteResult(message, waiting) ||
-      rewriteCustomCalls(message['tool_calls']);
+      rewriteCustomCalls(message.tool_calls);
     hasChanges ||= hasChanged;
   }
   return hasChanges;
@@ -33,8 +33,8 @@ function rewriteFunctionCall(message: Fields, at: number, waiting: Waiting[]): b
   const { name, arguments: args } = call;
   if (typeof name !== 'string' || typeof args !== 'string') return false;
   const id = `call_${at}`;
-  delete message['function_call'];
-  message['tool_calls'] = [{ id, type: 'function', function: { name, arguments: args } }];
+  delete message.function_call;
+  message.tool_calls = [{ id, type: 'function', function: { name, arguments: args } }];
   waiting.push({ id, name });
   return true;
 }
@@ -44,7 +44,7 @@ function rewriteResult(message: Fields, waiting: Waiting[]): boolean {
   if (role !== 'function' || typeof name !== 'string') return false;
   const at = waiting.findIndex((call) => call.name === name);
   const [call] = at === -1 ? [] : waiting.splice(at, 1);
-  delete message['name'];
+  delete message.name;
   Object.assign(message, { role: 'tool', tool_call_id: call?.id ?? name, content: content ?? '' });
   return true;
 }
@@ -57,7 +57,7 @@ function rewriteCustomCalls(calls: unknown): boolean {
     if (type !== 'custom' || !isRecord(custom)) continue;
     const { name, input } = custom;
     if (typeof name !== 'string' || typeof input !== 'string') continue;
-    delete call['custom'];
+    delete call.custom;
     const called = { name, arguments: JSON.stringify({ input }) };
     Object.assign(call, { type: 'function', function: called });
     hasChanges = true;

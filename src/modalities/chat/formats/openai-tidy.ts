@@ -18,11 +18,11 @@ export function repairBody(body: unknown): boolean {
   if (!isRecord(body)) return false;
   const { messages, tools } = body;
   let hasChanges = dropNulls(body);
-  if (dropNulls(body['stream_options'])) hasChanges = true;
+  if (dropNulls(body.stream_options)) hasChanges = true;
   for (const message of listIn(messages)) if (repairMessage(message)) hasChanges = true;
   for (const tool of listIn(tools)) {
     if (dropNulls(tool)) hasChanges = true;
-    if (isRecord(tool) && dropNulls(tool['custom'])) hasChanges = true;
+    if (isRecord(tool) && dropNulls(tool.custom)) hasChanges = true;
   }
   if (rewriteCalls(listIn(messages))) hasChanges = true;
   return hasChanges;
@@ -39,18 +39,18 @@ const PART_TYPES: ReadonlySet<unknown> = new Set(['text', 'image_url', 'input_au
 export function repairOpenBody(body: unknown): boolean {
   let hasChanges = repairBody(body);
   if (!isRecord(body)) return false;
-  for (const message of listIn(body['messages']).filter(isRecord)) {
+  for (const message of listIn(body.messages).filter(isRecord)) {
     const { role, content, tool_calls } = message;
     if (role === 'assistant' && (content ?? null) === null && !tool_calls) {
-      message['content'] = '';
+      message.content = '';
       hasChanges = true;
     }
     const isUnknown = (part: unknown): part is Record<string, unknown> & { type: string } =>
-      isRecord(part) && typeof part['type'] === 'string' && !PART_TYPES.has(part['type']);
+      isRecord(part) && typeof part.type === 'string' && !PART_TYPES.has(part.type);
     const unknown = listIn(content).filter(isUnknown);
     if (unknown.length === 0) continue;
     hasChanges = true;
-    message['content'] = listIn(content).filter((part) => !isUnknown(part));
+    message.content = listIn(content).filter((part) => !isUnknown(part));
     for (const { type } of unknown) message[`content[].${headerSafe(type)}`] = true;
   }
   return hasChanges;
@@ -66,12 +66,12 @@ function repairMessage(message: unknown): boolean {
   let hasChanges = dropNulls(message, 'content');
   const { tool_calls, content, refusal } = message;
   if (Array.isArray(tool_calls) && tool_calls.length === 0) {
-    delete message['tool_calls'];
+    delete message.tool_calls;
     hasChanges = true;
   }
-  if (message['role'] === 'assistant' && !content && typeof refusal === 'string') {
-    message['content'] = refusal;
-    delete message['refusal'];
+  if (message.role === 'assistant' && !content && typeof refusal === 'string') {
+    message.content = refusal;
+    delete message.refusal;
     hasChanges = true;
   }
   for (const call of listIn(tool_calls)) if (dropNulls(call)) hasChanges = true;
@@ -86,11 +86,11 @@ function repairPart(part: unknown): boolean {
   const { type, refusal, image_url } = part;
   // Mistral's form.
   if (type === 'image_url' && typeof image_url === 'string' && ADDRESS.test(image_url)) {
-    part['image_url'] = { url: image_url };
+    part.image_url = { url: image_url };
     return true;
   }
   if (type !== 'refusal' || typeof refusal !== 'string') return hasChanges;
-  delete part['refusal'];
+  delete part.refusal;
   Object.assign(part, { type: 'text', text: refusal });
   return true;
 }

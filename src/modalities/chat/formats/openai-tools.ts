@@ -115,7 +115,7 @@ function olderFunctions(
 
 function olderChoice(choice: string | object): string | object {
   if (choice === 'none' || choice === 'auto') return choice;
-  const name = isRecord(choice) ? choice['name'] : undefined;
+  const name = isRecord(choice) ? choice.name : undefined;
   if (typeof name === 'string') return { type: 'function', function: { name } };
   throw fieldError('function_call', 'must be "none", "auto" or the name of a function');
 }
@@ -142,8 +142,8 @@ function asFunction(
 }
 
 function grammarOf(format: unknown): string | undefined {
-  const grammar = isRecord(format) ? format['grammar'] : undefined;
-  const definition = isRecord(grammar) ? grammar['definition'] : undefined;
+  const grammar = isRecord(format) ? format.grammar : undefined;
+  const definition = isRecord(grammar) ? grammar.definition : undefined;
   return typeof definition === 'string'
     ? `The input follows this grammar:\n${definition}`
     : undefined;
@@ -156,9 +156,9 @@ function choiceOf(
 ): Pick<ChatCompletionBody, 'tools' | 'tool_choice'> {
   if (!isRecord(choice)) return {};
   const name = nameOfTool(choice);
-  if (choice['type'] === 'custom') return { tool_choice: { type: 'function', function: { name } } };
-  const allowed = choice['allowed_tools'];
-  if (choice['type'] !== 'allowed_tools' || !isRecord(allowed)) return {};
+  if (choice.type === 'custom') return { tool_choice: { type: 'function', function: { name } } };
+  const allowed = choice.allowed_tools;
+  if (choice.type !== 'allowed_tools' || !isRecord(allowed)) return {};
   const { mode, tools: listed } = allowed;
   if ((mode !== 'auto' && mode !== 'required') || !Array.isArray(listed)) {
     throw fieldError('tool_choice.allowed_tools', 'must have a mode, auto or required, and tools');
@@ -170,6 +170,6 @@ function choiceOf(
 /** The name of the function or custom tool of an entry or a choice. */
 function nameOfTool(tool: unknown): unknown {
   if (!isRecord(tool)) return undefined;
-  const inner = tool['function'] ?? tool['custom'];
-  return isRecord(inner) ? inner['name'] : undefined;
+  const inner = tool.function ?? tool.custom;
+  return isRecord(inner) ? inner.name : undefined;
 }

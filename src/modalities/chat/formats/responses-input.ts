@@ -112,11 +112,11 @@ export function repairItems(body: unknown): boolean {
   const repair = (value: unknown, kept?: string): void => {
     for (const one of recordsIn(value)) if (dropNulls(one, kept)) hasChanges = true;
   };
-  repair(body['input'], 'content');
-  for (const item of recordsIn(body['input'])) {
+  repair(body.input, 'content');
+  for (const item of recordsIn(body.input)) {
     for (const field of ['content', 'output', 'summary', 'tools']) repair(item[field]);
   }
-  repair(body['tools']);
+  repair(body.tools);
   return hasChanges;
 }
 

@@ -109,7 +109,7 @@ export function messageItem(id: string, text: MessageText): Item {
 
 /** The log probabilities of a text's tokens, in the form of chat completions. */
 export function logprobsOf(logprobs: unknown): readonly unknown[] {
-  return isRecord(logprobs) && Array.isArray(logprobs['content']) ? logprobs['content'] : [];
+  return isRecord(logprobs) && Array.isArray(logprobs.content) ? logprobs.content : [];
 }
 
 /**

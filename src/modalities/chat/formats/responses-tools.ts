@@ -186,6 +186,6 @@ function chatFormat(format: unknown): object | undefined {
 
 /** A grammar as text for the description: most upstreams cannot enforce it. */
 function grammarOf(format: unknown): string {
-  if (!isRecord(format) || typeof format['definition'] !== 'string') return '';
-  return `The input follows this grammar:\n${format['definition']}`;
+  if (!isRecord(format) || typeof format.definition !== 'string') return '';
+  return `The input follows this grammar:\n${format.definition}`;
 }

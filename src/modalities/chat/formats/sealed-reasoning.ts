@@ -41,5 +41,5 @@ export function joinDetails(details: readonly ReasoningDetail[]): ReasoningDetai
 }
 
 function isDetail(value: unknown): value is ReasoningDetail {
-  return isRecord(value) && typeof value['type'] === 'string';
+  return isRecord(value) && typeof value.type === 'string';
 }

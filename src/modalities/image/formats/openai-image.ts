@@ -24,7 +24,7 @@ function write({ created, data, usages, words }: ImageAnswer, { usage }: Bill): 
 
 /** The input by kind. Input that the upstreams do not split counts as text. */
 function detailsOf(usages: readonly unknown[], input_tokens: number): object {
-  const details = usages.map((usage) => (isRecord(usage) ? usage['input_tokens_details'] : {}));
+  const details = usages.map((usage) => (isRecord(usage) ? usage.input_tokens_details : {}));
   const sum = (name: string): number =>
     details.reduce<number>((total, one) => total + Number(isRecord(one) ? (one[name] ?? 0) : 0), 0);
   const [text_tokens, image_tokens] = [sum('text_tokens'), sum('image_tokens')];

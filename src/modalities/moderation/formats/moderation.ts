@@ -49,7 +49,7 @@ export const moderation: ModerationFormat = {
 
 /** Drops the nulls of optional fields, also of the parts of an input. */
 function repairBody(body: unknown): boolean {
-  const inputs = isRecord(body) ? recordsIn(body['input']) : [];
+  const inputs = isRecord(body) ? recordsIn(body.input) : [];
   return [body, ...inputs].filter((one) => dropNulls(one)).length > 0;
 }
 

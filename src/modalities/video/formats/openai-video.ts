@@ -83,7 +83,7 @@ function nestReference(body: unknown): void {
     const [, field] = NESTED.exec(name) ?? [];
     const { input_reference: reference = {} } = body;
     if (field === undefined || !isRecord(reference)) continue;
-    body['input_reference'] = { ...reference, [field]: body[name] };
+    body.input_reference = { ...reference, [field]: body[name] };
     delete body[name];
   }
 }

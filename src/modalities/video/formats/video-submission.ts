@@ -62,7 +62,7 @@ export const videoSubmission: VideoFormat = {
   },
   repair: repairBody,
   texts: { parameters: { image: 'kept', aspect_ratio: 'kept', resolution: 'kept' } },
-  modelOf: (_body, params) => params['model'] ?? '',
+  modelOf: (_body, params) => params.model ?? '',
   // The body satisfies the schema from which its type is generated.
   read: (body, model) => videoWork(body as VideoSubmissionBody, model),
   accepted: ({ id: request_id, model }, { endpoint, client, services }) => {
@@ -80,7 +80,7 @@ export const videoSubmission: VideoFormat = {
 
 /** Drops the nulls of optional fields, also of the parameters. */
 function repairBody(body: unknown): boolean {
-  const parameters = isRecord(body) ? body['parameters'] : undefined;
+  const parameters = isRecord(body) ? body.parameters : undefined;
   return [body, parameters].filter((one) => dropNulls(one)).length > 0;
 }
 

@@ -62,7 +62,7 @@ describe('a chat request as its upstream gets it', () => {
   for (const { what, body, sent } of limits) {
     it(`has the limit ${String(sent)} when set by ${what}`, async () => {
       await chat(acme, { messages, ...body });
-      expect(acme.sent()['max_tokens']).to.equal(sent);
+      expect(acme.sent().max_tokens).to.equal(sent);
       expect(acme.sent()).not.to.have.property('max_completion_tokens');
     });
   }
@@ -72,7 +72,7 @@ describe('a chat request as its upstream gets it', () => {
       const answer = await chat(acme, { model: 'limited', messages, [param]: 101 });
       expect(answer.status).to.equal(200);
       expect(answer.headers.get('tollgate-adjusted')).to.equal(param);
-      expect(acme.sent()['max_tokens']).to.equal(100);
+      expect(acme.sent().max_tokens).to.equal(100);
       const exact = await chat(acme, { model: 'limited', messages, [param]: 100 });
       expect(exact.headers.get('tollgate-adjusted')).to.equal(null);
     });
@@ -180,7 +180,7 @@ describe('a chat request as its upstream gets it', () => {
   it('asks for usage when it streams, whatever the client says of it', async () => {
     const stream_options = { include_usage: false, include_obfuscation: true };
     const answer = await chat(acme, { model: 'acme-chat', messages, stream: true, stream_options });
-    expect(acme.sent()['stream_options']).to.deep.equal({ include_usage: true });
+    expect(acme.sent().stream_options).to.deep.equal({ include_usage: true });
     const ignored = answer.headers.get('tollgate-ignored');
     expect(ignored).to.equal('stream_options.include_obfuscation');
   });

@@ -37,7 +37,7 @@ describe('POST /v1/completions', () => {
       { text: TEXT, index: 0, logprobs: null, finish_reason: 'stop' },
     ]);
     expect(usage).to.include({ prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 });
-    expect(acme.sent()['messages']).to.deep.equal([{ role: 'user', content: 'Hello!' }]);
+    expect(acme.sent().messages).to.deep.equal([{ role: 'user', content: 'Hello!' }]);
   });
 
   it('streams to the openai package, with the usage that it asked for', async () => {
@@ -103,7 +103,7 @@ describe('POST /v1/completions', () => {
     const nothing = { suffix: null, max_tokens: null, echo: false, best_of: 1, logprobs: null };
     const { status, headers } = await post({ ...HELLO, prompt: ['Hi'], n: 1, ...nothing });
     expect([status, headers.get('tollgate-ignored')]).to.deep.equal([200, null]);
-    expect(acme.sent()['messages']).to.deep.equal([{ role: 'user', content: 'Hi' }]);
+    expect(acme.sent().messages).to.deep.equal([{ role: 'user', content: 'Hi' }]);
   });
 
   it('sends sampling on, and names what it leaves out', async () => {

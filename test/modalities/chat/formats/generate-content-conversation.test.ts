@@ -104,7 +104,7 @@ models:
       expect(thoughtsOf(await say(contents, true))).to.deep.equal(['Weather first.']);
       expect(thoughtsOf(await say(contents, false))).to.deep.equal([]);
       const sent = gemini.requests.at(-2)?.json as GeminiBody;
-      expect(sent.generationConfig['thinkingConfig']).to.deep.equal({ includeThoughts: true });
+      expect(sent.generationConfig.thinkingConfig).to.deep.equal({ includeThoughts: true });
     });
   }
 });

@@ -579,7 +579,7 @@ const REST: Row[] = [
 function fate({ body, as, ignored, refused }: Row): string {
   if (refused !== undefined) return 'refused';
   if (ignored !== undefined) return 'ignored and named';
-  const said = { ...body, ...(body['generationConfig'] as Body | undefined) };
+  const said = { ...body, ...(body.generationConfig as Body | undefined) };
   const isSame = Object.entries(as ?? {}).every(
     ([name, value]) => JSON.stringify(said[name]) === JSON.stringify(value),
   );

@@ -72,7 +72,7 @@ describe('POST /v1beta/models/{model}:generateContent', () => {
     const call = { id: 'call_1', name: 'weather', args: { city: 'Oslo' } };
     const whole = await post('acme-all', body);
     expect(whole.text).to.include(JSON.stringify({ functionCall: call }));
-    const [tool] = acme.sent()['tools'] as { function: { parameters: object } }[];
+    const [tool] = acme.sent().tools as { function: { parameters: object } }[];
     expect(tool?.function.parameters).to.deep.equal({ type: 'object', properties: {} });
     const stream = await post('acme-all', body, 'streamGenerateContent?alt=sse');
     expect(stream.text).to.include(JSON.stringify({ functionCall: call }));
@@ -88,9 +88,9 @@ describe('POST /v1beta/models/{model}:generateContent', () => {
       },
     ];
     await post('acme-all', { contents, systemInstruction: { parts: [{ text: 'Be brief.' }] } });
-    const [system, , assistant, tool] = acme.sent()['messages'] as Record<string, unknown>[];
+    const [system, , assistant, tool] = acme.sent().messages as Record<string, unknown>[];
     expect(system).to.deep.equal({ role: 'system', content: 'Be brief.' });
-    const calls = assistant?.['tool_calls'] as { id: string }[] | undefined;
+    const calls = assistant?.tool_calls as { id: string }[] | undefined;
     expect(tool).to.deep.equal({
       role: 'tool',
       content: '{"sky":"grey"}',
@@ -127,7 +127,7 @@ describe('POST /v1beta/models/{model}:generateContent', () => {
     const texts = said.flatMap(({ parts = [] }) => parts.map(({ text }) => text));
     expect(texts.join('')).to.equal('Good day, 🌍!');
     await chat.sendMessage({ message: 'And then?' });
-    expect(acme.sent()['messages']).to.deep.equal([
+    expect(acme.sent().messages).to.deep.equal([
       { role: 'user', content: 'Hello!' },
       { role: 'assistant', content: 'Good day, 🌍!' },
       { role: 'user', content: 'And then?' },

@@ -111,7 +111,7 @@ describe('POST /v1/messages', () => {
       'message_delta',
       'message_stop',
     ]);
-    const texts = events.flatMap(({ delta }) => (delta && 'text' in delta ? [delta['text']] : []));
+    const texts = events.flatMap(({ delta }) => (delta && 'text' in delta ? [delta.text] : []));
     expect(texts).to.deep.equal(['Good', ' day', ', 🌍', '!']);
     const last = events.find(({ type }) => type === 'message_delta');
     expect(last).to.deep.include({
@@ -135,7 +135,7 @@ describe('POST /v1/messages', () => {
       name: 'weather',
       input: {},
     });
-    const pieces = events.map(({ delta }) => delta?.['partial_json']).filter(Boolean);
+    const pieces = events.map(({ delta }) => delta?.partial_json).filter(Boolean);
     expect(pieces).to.deep.equal(['{"city":', '"Oslo"}']);
     const last = events.find(({ type }) => type === 'message_delta');
     expect(last?.delta).to.include({ stop_reason: 'tool_use' });
@@ -199,7 +199,7 @@ describe('POST /v1/messages', () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' };
     const messages = [{ role: 'user', content: [{ type: 'image', source }] }];
     await answerOf({ ...HELLO, model: 'acme-all', messages });
-    expect(acme.sent()['messages']).to.deep.equal([
+    expect(acme.sent().messages).to.deep.equal([
       {
         role: 'user',
         content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }],

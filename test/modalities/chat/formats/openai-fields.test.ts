@@ -337,7 +337,7 @@ describe("OpenAI's fields of a chat request", () => {
         expect(acme.upstream.requests).to.have.length(asked);
         return;
       }
-      if (request['stream'] !== true) completionOf(answer);
+      if (request.stream !== true) completionOf(answer);
       const [ignored, adjusted] = ['ignored', 'adjusted'].map((name) =>
         answer.headers.get(`tollgate-${name}`),
       );
@@ -357,7 +357,7 @@ function expected(
   fate: Exclude<Fate, { refused: string }>,
 ): { sent: Record<string, unknown>; ignored?: string; adjusted?: string } {
   if (fate === 'honoured') return { sent: request };
-  if ('ignored' in fate) return { sent: { model: request['model'] ?? 'able' }, ...fate };
+  if ('ignored' in fate) return { sent: { model: request.model ?? 'able' }, ...fate };
   const { translated: sent, ...rest } = fate;
   return { sent, ...rest };
 }

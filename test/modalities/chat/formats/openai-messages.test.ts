@@ -91,7 +91,7 @@ describe('messages and what a model can take', () => {
   it('sends parts on as they came, in their order', async () => {
     const messages = parts(text, image, audio);
     await chat(acme, { model: 'acme-all', messages });
-    expect(acme.sent()['messages']).to.deep.equal(messages);
+    expect(acme.sent().messages).to.deep.equal(messages);
   });
 
   it('names the missing tools, not the content of a call', async () => {
@@ -111,7 +111,7 @@ describe('messages and what a model can take', () => {
     expect(plain.headers.get('tollgate-ignored')).to.equal(
       'messages[].tool_calls, messages[].mood',
     );
-    expect(acme.sent()['messages']).to.deep.equal([{ role: 'assistant', content: 'Hello!' }]);
+    expect(acme.sent().messages).to.deep.equal([{ role: 'assistant', content: 'Hello!' }]);
   });
 
   it('drops and names what a tool call may not carry', async () => {
@@ -119,7 +119,7 @@ describe('messages and what a model can take', () => {
     const messages = [{ role: 'assistant', tool_calls: [{ ...call, extra: { deep: [[]] } }] }];
     const answer = await chat(acme, { model: 'works', messages });
     expect(answer.headers.get('tollgate-ignored')).to.equal('messages[].tool_calls[].extra');
-    expect(acme.sent()['messages']).to.deep.equal([
+    expect(acme.sent().messages).to.deep.equal([
       { role: 'assistant', content: null, tool_calls: toolCalls },
     ]);
   });
@@ -132,7 +132,7 @@ describe('messages and what a model can take', () => {
       'messages[].content[].frame, messages[].content[].image_url.mood',
     );
     const sent = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
-    expect(acme.sent()['messages']).to.deep.equal(sent);
+    expect(acme.sent().messages).to.deep.equal(sent);
   });
 
   it('sends the role developer as system', async () => {
@@ -141,7 +141,7 @@ describe('messages and what a model can take', () => {
       messages: [{ role: 'developer', content: 'Be brief.', name: 'dev' }],
     });
     completionOf(answer);
-    expect(acme.sent()['messages']).to.deep.equal([
+    expect(acme.sent().messages).to.deep.equal([
       { role: 'system', content: 'Be brief.', name: 'dev' },
     ]);
   });
@@ -237,7 +237,7 @@ describe('what an earlier answer brings back', () => {
       { role: 'system', content: 'Hi', cache_control },
       { role: 'user', content: [{ ...text, cache_control }] },
     ]);
-    expect(call.fields['tools']).to.deep.equal([{ ...tool, cache_control }]);
+    expect(call.fields.tools).to.deep.equal([{ ...tool, cache_control }]);
   });
 
   it('is not copied where a message is a role and a text', () => {

@@ -66,21 +66,21 @@ describe('null in an optional field', () => {
     const answer = await chat(acme, { model: 'acme-all', messages, tools });
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('tollgate-ignored')).to.equal(null);
-    expect(acme.sent()['messages']).to.deep.equal([
+    expect(acme.sent().messages).to.deep.equal([
       hello,
       { role: 'assistant', content: 'Hi' },
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', content: [{ type: 'text', text: 'x' }], tool_call_id: 'a' },
       { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:,' } }] },
     ]);
-    expect(acme.sent()['tools']).to.deep.equal([{ type: 'function', function: { name: 'f' } }]);
+    expect(acme.sent().tools).to.deep.equal([{ type: 'function', function: { name: 'f' } }]);
   });
 
   it('stays null inside what is sent on as it is', async () => {
     const parameters = { type: 'object', properties: { a: { enum: ['x', null], default: null } } };
     const tools = [{ type: 'function', function: { name: 'f', parameters } }];
     await chat(acme, { model: 'acme-all', messages: [hello], stop: null, tools });
-    expect(acme.sent()['tools']).to.deep.equal(tools);
+    expect(acme.sent().tools).to.deep.equal(tools);
   });
 
   it('is refused where the field is required', async () => {
@@ -117,7 +117,7 @@ describe('the address of an image as a text', () => {
   it("is Mistral's spelling of an image, and goes on as the usual one", async () => {
     const url = 'https://a.example/1.png';
     expect((await see(url)).status).to.equal(200);
-    expect(acme.sent()['messages']).to.deep.equal(looking({ url }));
+    expect(acme.sent().messages).to.deep.equal(looking({ url }));
   });
 
   it('is refused where it is no address, or leads inside', async () => {

@@ -73,7 +73,7 @@ describe("OpenAI's other words for tools", () => {
     ];
     completionOf(await ask({ messages, functions: [weather] }));
     const tool_calls = (id: string) => [{ id, type: 'function', function: called }];
-    expect(acme.sent()['messages']).to.deep.equal([
+    expect(acme.sent().messages).to.deep.equal([
       hello,
       { role: 'assistant', content: null, tool_calls: tool_calls('call_1') },
       { role: 'tool', content: 'Rain', tool_call_id: 'call_1' },
@@ -160,7 +160,7 @@ describe("OpenAI's other words for tools", () => {
     ];
     completionOf(await ask({ messages }));
     const call = { name: 'exec', arguments: '{"input":"ls \\"x\\""}' };
-    expect(acme.sent()['messages']).to.deep.equal([
+    expect(acme.sent().messages).to.deep.equal([
       {
         role: 'assistant',
         content: null,

@@ -90,7 +90,7 @@ models:
     expect(streamed[0]).to.deep.include({ type: 'reasoning', summary });
     const state = [{ ...THOUGHT, index: 0 }];
     expect(
-      [streamed, output].map(([item]) => unsealed(String(item?.['encrypted_content']))),
+      [streamed, output].map(([item]) => unsealed(String(item?.encrypted_content))),
     ).to.deep.equal([state, state]);
   });
 

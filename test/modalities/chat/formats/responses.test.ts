@@ -139,7 +139,7 @@ describe('POST /v1/responses', () => {
   it('calls a function of a namespace by the two names that the client knows', async () => {
     const tools = [{ type: 'namespace', name: 'sky', tools: [WEATHER] }];
     await post({ ...HELLO, model: 'acme-all', tools });
-    const [entry] = acme.sent()['tools'] as { function: { name: string } }[];
+    const [entry] = acme.sent().tools as { function: { name: string } }[];
     expect(entry?.function.name).to.equal('sky__weather');
     const input = [
       { role: 'user', content: 'Hello!' },
@@ -147,7 +147,7 @@ describe('POST /v1/responses', () => {
       { type: 'function_call_output', call_id: 'a', output: 'Rain.' },
     ];
     await post({ ...HELLO, model: 'acme-all', input, tools });
-    expect(acme.sent()['messages']).to.deep.equal([
+    expect(acme.sent().messages).to.deep.equal([
       { role: 'user', content: 'Hello!' },
       {
         role: 'assistant',
@@ -164,7 +164,7 @@ describe('POST /v1/responses', () => {
     const body = { ...HELLO, model: 'acme-all', tools: [{ type: 'custom', name: 'weather' }] };
     const whole = JSON.parse((await post(body)).text) as { output: Record<string, unknown>[] };
     expect(whole.output[0]).to.include({ type: 'custom_tool_call', name: 'weather' });
-    expect(whole.output[0]?.['input']).to.equal('{"city":"Oslo"}');
+    expect(whole.output[0]?.input).to.equal('{"city":"Oslo"}');
     const events = eventsOf(await post({ ...body, stream: true }));
     const done = events.find(({ type }) => type === 'response.output_item.done');
     expect(done?.item).to.include({ type: 'custom_tool_call', input: '{"city":"Oslo"}' });
@@ -179,7 +179,7 @@ describe('POST /v1/responses', () => {
     const answer = await post({ ...HELLO, model: 'acme-all', input });
     const { output } = JSON.parse(answer.text) as { output: Record<string, unknown>[] };
     expect(output[0]).to.include({ type: 'function_call', name: 'weather' });
-    expect(acme.sent()['tools']).to.have.length(1);
+    expect(acme.sent().tools).to.have.length(1);
   });
 
   it('says effort, schema and instructions in the words of chat completions', async () => {
@@ -247,7 +247,7 @@ describe('POST /v1/responses', () => {
     const input = [call, { type: 'function_call_output', call_id: 'a', output }];
     const answer = await post({ ...HELLO, model: 'acme-thinker', input });
     expect(answer.headers.get('tollgate-ignored')).to.equal('input[].output[].image_url');
-    const messages = acme.sent()['messages'] as { content: string }[];
+    const messages = acme.sent().messages as { content: string }[];
     expect(messages.at(-1)?.content).to.include('cannot be shown');
   });
 
@@ -260,7 +260,7 @@ describe('POST /v1/responses', () => {
       { type: 'function_call_output', call_id: 'a', output: 'Rain.' },
     ];
     await post({ ...HELLO, model: 'acme-all', input });
-    const messages = acme.sent()['messages'] as { role: string; content: string }[];
+    const messages = acme.sent().messages as { role: string; content: string }[];
     expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'tool']);
     expect(messages[1]?.content).to.equal('One moment.');
   });

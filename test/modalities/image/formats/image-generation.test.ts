@@ -118,9 +118,9 @@ describe('an image request', () => {
 
   it('says to the upstream what its price goes by', async () => {
     imagesOf(await gateway.post({ ...GOOD, model: 'sizes' }));
-    expect(lastBody()['size']).to.equal('512x512');
+    expect(lastBody().size).to.equal('512x512');
     imagesOf(await gateway.post({ ...GOOD, model: 'sizes', size: '256x256' }));
-    expect(lastBody()['size']).to.equal('256x256');
+    expect(lastBody().size).to.equal('256x256');
     const charges = await gateway.charges();
     expect(charges.map(({ amount_nano }) => amount_nano)).to.deep.equal([
       -20_000_000n,

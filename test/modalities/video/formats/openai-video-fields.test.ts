@@ -191,7 +191,7 @@ describe("the fields of OpenAI's video requests", () => {
     body.append('input_reference', file);
     const { status, text } = await ask(studio, '/openai/v1/videos', { method: 'POST', body });
     expect(status, text).to.equal(200);
-    expect(studio.lab.films.at(-1)?.body['image']).to.deep.equal(IMAGE);
+    expect(studio.lab.films.at(-1)?.body.image).to.deep.equal(IMAGE);
   });
 
   it('tells what is refused in the sizes and seconds of this API', async () => {

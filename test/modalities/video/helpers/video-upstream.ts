@@ -77,7 +77,7 @@ export async function startVideoUpstream(): Promise<VideoUpstream> {
 
 /** As many reels as the film was asked for. */
 export function reelsOf(lab: VideoUpstream, film: string): string[] {
-  const count = lab.films.find((one) => one.film === film)?.body['sample_count'];
+  const count = lab.films.find((one) => one.film === film)?.body.sample_count;
   return Array.from({ length: Number(count) }, (_, at) => `/reels/${film}-${at}`);
 }
 

@@ -94,8 +94,8 @@ function builtMessage(events: readonly unknown[]): Fields {
     for (const name of Object.keys(texts)) {
       block[name] = textAt(block, name) + textAt(texts, name);
     }
-    if (type === 'content_block_stop' && json[index]) block['input'] = argsOf(json[index]);
-    if (type === 'message_delta') message['usage'] = at(event, 'usage');
+    if (type === 'content_block_stop' && json[index]) block.input = argsOf(json[index]);
+    if (type === 'message_delta') message.usage = at(event, 'usage');
   }
   return { ...message, content };
 }
