@@ -5,7 +5,6 @@ import { requiredFor } from './foreign.js';
 import { isCausedBy, misplaced, misplacedFaults, type Explained } from './misplaced.js';
 import { followed } from './schema-walk.js';
 import { pointer as join, quote, segments, type Source, type FaultDetails } from './source.js';
-import { turnedPrices } from './turned-prices.js';
 import { allowedKeys, extraKey, isCoveredByHome, unknownKey } from './unknown-keys.js';
 import { emptyHint, hiddenHint, missingHint, namedUpstream, valueHint } from './value-hints.js';
 
@@ -27,7 +26,7 @@ export function explainAll(
     if (isMethodOfPath(error) || isCoveredByHome(error, schema)) return [];
     // A wrong name is reported once: not again by the pattern that it breaks.
     if (error.propertyName !== undefined && error.keyword !== 'propertyNames') return [];
-    return turnedPrices(error, source) ?? [explain(error, source, schema)];
+    return [explain(error, source, schema)];
   });
   return [...misplacedFaults(deep), ...others];
 }

@@ -70,14 +70,10 @@ function isExample({ examples }: Part, value: unknown): boolean {
   return Array.isArray(examples) && examples.some((one) => isDeepStrictEqual(one, value));
 }
 
-/**
- * A word as an item of the list: `@example.org` for a domain, where one is wanted, and the origin
- * of a page without its slash.
- */
+/** A word as an item of the list: `@example.org` for a domain, an origin without its slash. */
 function itemOf(text: string, items: Part): string {
   const { pattern } = items;
-  const isOrigin = String(items.patternErrorMessage).startsWith('an origin');
-  const word = isOrigin ? text.replace(/\/+$/, '') : text;
+  const word = /^https?:/.test(text) ? text.replace(/\/+$/, '') : text;
   const fits = typeof pattern !== 'string' || new RegExp(pattern, 'u').test(word);
   return fits ? word : (tidied(word, items) ?? word);
 }
@@ -96,8 +92,6 @@ export function structureHint(
   }
   if (!isRecord(data)) return undefined;
   if (wants(part, 'array')) return blockInList(data, part, schema, isFlow);
-  if (wants(part, 'string') && isRecord(data.valueFrom))
-    return "write '${NAME}', and let Kubernetes set that variable of the container";
   if (wants(part, 'string') && typeof data.port === 'number') return addressOf(data);
   return wants(part, 'boolean') ? blockInBoolean(data) : undefined;
 }
@@ -146,8 +140,6 @@ function upstreamsOf(data: Part, items: Part): string | undefined {
 }
 
 function listInScalar(data: readonly unknown[]): string {
-  const numbers = data.filter((one) => typeof one === 'number');
-  if (data.length > 1 && numbers.length === data.length) return `write ${Math.max(...numbers)}`;
   const more = 'only one value can stand here: another one needs an entry of its own';
   return data.length === 1 ? 'remove the brackets' : more;
 }
@@ -167,18 +159,8 @@ function listInBlock(data: readonly unknown[], part: Part, schema: unknown): str
     return type === 'array' && data.every((one) => words.includes(one));
   });
   if (key !== undefined) return `write { ${key}: ${flow(data)} }`;
-  const names = Object.keys(properties);
-  const isSwitches = data.every((one) => names.some((name) => name === one));
-  const own = isSwitches ? switches(data, properties, schema) : wordsIn(data, properties, schema);
+  const own = wordsIn(data, properties, schema);
   return own && `write ${own}`;
-}
-
-/** `{ cost: true }` for a list of the names of switches. */
-function switches(data: readonly unknown[], properties: Part, schema: unknown): string | undefined {
-  const isSwitch = (one: unknown): boolean =>
-    wants(followed(properties[String(one)], schema), 'boolean');
-  if (data.length === 0 || !data.every(isSwitch)) return undefined;
-  return flow(Object.fromEntries(data.map((one) => [String(one), true])));
 }
 
 /** A block with a list of words of any kind, under the key that takes such words. */

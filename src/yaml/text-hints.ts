@@ -47,9 +47,8 @@ export function booleanHint(text: string, data: unknown): string | undefined {
 /** The hint for a wrong number: the one that was most likely meant, else the bound. */
 export function numberHint(text: string, { error, part, written }: Scalar): string | undefined {
   const isText = typeof error.data === 'string';
-  const isDollars = String(part.patternErrorMessage).includes('dollars');
-  if (isDollars && OTHER_MONEY.test(text)) return OTHER_MONEY_HINT;
   const whole = !wants(part, 'number');
+  if (!whole && OTHER_MONEY.test(text)) return OTHER_MONEY_HINT;
   const { minimum = -Infinity, maximum = Infinity } = part as Record<string, number | undefined>;
   if (/^(?:free|list)$/i.test(text)) return `price: ${text} stands alone, without a block`;
   if (maximum === 1 && Number(text) > 1 && Number(text) <= 100)
@@ -63,30 +62,14 @@ export function numberHint(text: string, { error, part, written }: Scalar): stri
   if (meant !== undefined && fits && isWhole) {
     return isText && meant === text ? 'remove the quotes' : `write ${meant}`;
   }
-  const left = NO_LIMIT.test(text) ? leaveOut(part) : undefined;
-  if (left !== undefined) return left;
   const share = Number(text);
   if (whole && minimum === 1 && share > 0 && share < 1) return `write ${Math.round(share * 100)}`;
-  // A weight: an upstream that should get nothing has none.
-  if (String(part.patternErrorMessage).includes('80 beside 20'))
-    return 'write 1 or more, or remove this upstream: then it gets nothing';
-  const pixels = Math.round(share * 1_048_576);
-  if (minimum >= 256 && share > 0 && share < 100 && pixels <= maximum)
-    return `if it is meant in megapixels write ${pixels}`;
   if (error.keyword === 'minimum') return `write ${minimum} or more`;
   return error.keyword === 'maximum' ? `write ${maximum} or less` : undefined;
 }
 
 const OTHER_MONEY_HINT = 'convert it to dollars, and write the number alone, such as 0.15';
 const OTHER_MONEY = /[€£¥₹]|(?:eur|euros?|gbp|cny|rmb|jpy|inr|chf)\b/i;
-const NO_LIMIT = /^(?:unlimited|none|no|infinity|inf|\.inf|max|auto|default|-1|0|null|false)$/i;
-
-/** The hint to leave out the key, for `unlimited` and the like, with the limit that then holds. */
-function leaveOut({ description, patternErrorMessage }: Part): string | undefined {
-  if (!String(patternErrorMessage).includes('tokens')) return undefined;
-  const [, otherwise] = /Without it, ([^.]+)\.$/.exec(String(description)) ?? [];
-  return otherwise && `leave the key out for no limit of your own: then ${otherwise}`;
-}
 
 /** The value that was meant by `30 sec`, `1h30m`, `20MB`, a bare number and the like. */
 export function tidied(text: string, part: Part): string | undefined {
@@ -95,13 +78,7 @@ export function tidied(text: string, part: Part): string | undefined {
   const form = new RegExp(pattern);
   const usual = standard ?? (Array.isArray(examples) ? (examples as unknown[])[0] : undefined);
   const unit = /[a-z]+$/.exec(typeof usual === 'string' ? usual : '')?.[0];
-  const texts = [
-    `@${text}`,
-    text.replace(/^\*/, ''),
-    hostLabel(text),
-    writtenDate(text),
-    pathIn(text, form),
-  ];
+  const texts = [`@${text}`, text.replace(/^\*/, ''), hostLabel(text), pathIn(text, form)];
   let meant = texts.find((one) => one !== text && one !== '' && form.test(one));
   if (meant !== undefined) return meant;
   if (form.test('1s') && !form.test('x')) {
@@ -127,14 +104,4 @@ function pathIn(text: string, form: RegExp): string {
 /** The first label of the host of a URL: the name of a resource there. */
 function hostLabel(text: string): string {
   return /^https?:\/\/([\w-]+)\./i.exec(text)?.[1] ?? '';
-}
-
-/** `2024-07-18` from `18.07.2024` and `07/18/2024`, but not from `07/08/2024`. */
-function writtenDate(text: string): string {
-  const [, first = '', mark, second = '', year] =
-    /^(\d{1,2})([./])(\d{1,2})\.?\/?(\d{4})$/.exec(text) ?? [];
-  const isUnclear = mark === '/' && Number(first) <= 12 && Number(second) <= 12;
-  if (isUnclear) return '';
-  const [day, month] = mark === '/' && Number(second) > 12 ? [second, first] : [first, second];
-  return year === undefined ? '' : `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }

@@ -1,5 +1,4 @@
 import { isMap, isNode, isScalar, type Pair } from 'yaml';
-import { variableName } from './expand.js';
 
 /**
  * The keys that commas have cut from the number of an entry: `{ total: 1,5s }` has the entry `1`
@@ -30,7 +29,5 @@ export function textOf(node: unknown): string {
 /** The variable in a `{{NAME}}` of templates, which to YAML is a block as a key. */
 export function templateVariable(node: unknown): string | undefined {
   const inner: unknown = isMap(node) && node.items.length === 1 ? node.items[0]?.key : undefined;
-  const name = /^(?:\.?env\.|secrets\.|vars\.)?([A-Z][A-Z0-9_]*)$/iu.exec(textOf(inner))?.[1];
-  const path = /^\.Values\.([\w.-]{1,100})$/.exec(textOf(inner))?.[1];
-  return name ?? (path === undefined ? undefined : variableName(path));
+  return /^(?:\.?env\.|secrets\.|vars\.)?([A-Z][A-Z0-9_]*)$/iu.exec(textOf(inner))?.[1];
 }

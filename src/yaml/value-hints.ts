@@ -195,12 +195,6 @@ function scalarHint(text: string, scalar: Scalar): string | undefined {
   if (typeof error.data === 'boolean' && typeof standard === 'string') {
     return `write ${standard}, or remove the line`;
   }
-  if (
-    /^(?:\*|@\S+|[\w.-]+)$/.test(text) &&
-    /^an address such as \S+$/.test(String(part.patternErrorMessage))
-  ) {
-    return 'name each person: write the whole address';
-  }
   const isText = wants(part, 'string') && part.pattern === undefined;
   const isName = error.keyword === 'type' && isText && typeof error.data === 'number';
   return isName ? `put it in quotes: '${text}'` : undefined;
