@@ -1,17 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
-import { format } from 'oxfmt';
 import { withoutEditorParts } from '../src/lib/schemas.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The schemas of which the source imports the types, from `src/schema-types/`. */
-export const TYPED_SCHEMAS: readonly string[] = [
-  ...new Set(['src', 'providers'].flatMap(typesIn)),
-].toSorted();
+const FOLDER = `${root}src/schema-types`;
 
+/** The schemas of which a folder of the source imports the types. */
 function typesIn(folder: string): string[] {
   return readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
@@ -21,20 +17,18 @@ function typesIn(folder: string): string[] {
     });
 }
 
-/** The TypeScript text of one schema, as it must stand in `src/schema-types/NAME.ts`. */
-export async function typesOf(name: string): Promise<string> {
-  const json = await readFile(`${root}schemas/${name}.schema.json`, 'utf8');
+/** The TypeScript text of one schema. */
+async function typesOf(name: string): Promise<string> {
+  const json = readFileSync(`${root}schemas/${name}.schema.json`, 'utf8');
   const parsed = withoutExtensions(JSON.parse(json) as object);
   const schema = forTypes(withoutEditorParts(parsed) as Schema);
-  const text = await compile(schema, name, {
-    bannerComment: `// Made by \`npm run types\` from schemas/${name}.schema.json.`,
+  return compile(schema, name, {
+    bannerComment: `// Made by \`npm run build\` from schemas/${name}.schema.json.`,
     additionalProperties: false,
     ignoreMinAndMaxItems: true,
     strictIndexSignatures: false,
     format: false,
   });
-  const { code } = await format('types.ts', text, { printWidth: COLUMNS, singleQuote: true });
-  return tidyComments(code);
 }
 
 /** Keys that begin with `x-` may stand in a file, and nothing reads them. */
@@ -86,44 +80,10 @@ function isPlain({ type }: Schema): boolean {
   return typeof type === 'string' && !['object', 'array'].includes(type);
 }
 
-const COLUMNS = 100;
-
-/** Bounds of lists and origins of patterns say nothing in a type; long lines are wrapped. */
-function tidyComments(text: string): string {
-  return text.replaceAll(
-    /^( *)\/\*\*\n([^]*?)\n *\*\/\n/gm,
-    (_all, indent: string, body: string) => {
-      const paragraphs = body
-        .replaceAll(/^ *\* ?(@(min|max)Items.*)?/gm, '')
-        .split(/\n\s*\n/)
-        .map((one) => one.trim().replaceAll(/\s+/g, ' '))
-        .filter((one) => one !== '' && !one.startsWith('This interface was referenced'));
-      const [only = ''] = paragraphs;
-      if (only === '') return '';
-      const line = `${indent}/** ${only} */\n`;
-      if (paragraphs.length === 1 && line.length <= COLUMNS + 1) return line;
-      const lines = paragraphs.flatMap((one, i) => [
-        ...(i > 0 ? [''] : []),
-        ...wrapped(one, COLUMNS - indent.length - 3),
-      ]);
-      const said = lines.map((one) => `${indent} *${one && ` ${one}`}\n`).join('');
-      return `${indent}/**\n${said}${indent} */\n`;
-    },
-  );
-}
-
-function wrapped(text: string, columns: number): string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? '';
-    if (last !== '' && last.length + 1 + word.length > columns) lines.push(word);
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
-  }
-  return lines;
-}
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const name of TYPED_SCHEMAS) {
-    await writeFile(`${root}src/schema-types/${name}.ts`, await typesOf(name));
-  }
+  const names = [...new Set(['src', 'providers'].flatMap(typesIn))];
+  const texts = await Promise.all(names.map(typesOf));
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER);
+  for (const [at, name] of names.entries()) writeFileSync(`${FOLDER}/${name}.ts`, texts[at] ?? '');
 }
