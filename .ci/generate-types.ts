@@ -70,7 +70,7 @@ function forTypes(whole: Schema): Schema {
 /** A schema whose own fields are followed by those of its `then`. */
 function withKinds(part: Schema): Schema {
   const { properties, then: kinds } = part as { properties?: object; then?: Schema };
-  const more = kinds?.['properties'];
+  const more = kinds?.properties;
   if (!properties || typeof more !== 'object') return part;
   return { ...part, properties: { ...properties, ...more, ...properties } };
 }

@@ -117,7 +117,7 @@ function quirks(manifest: Manifest): string {
   return [
     ...Object.entries(wire).flatMap(([flag, value]) => FLAGS[flag]?.(value) ?? []),
     ...(operations.some((one) => one?.image_urls === 'bytes') ? ['gets images as bytes'] : []),
-    ...(manifest.operations['chat']?.max === 1 ? ['`n` by several calls'] : []),
+    ...(manifest.operations.chat?.max === 1 ? ['`n` by several calls'] : []),
     ...(renamed.length > 0 ? [renamed.join(', ')] : []),
     ...(drop.length > 0 ? [`leaves out ${drop.map((name) => `\`${name}\``).join(', ')}`] : []),
     ...(hidden_tokens ? ['adds instructions to the prompt'] : []),

@@ -20,7 +20,7 @@ describe('the table of actions', () => {
   it('groups the commands of two words', () => {
     const commands = ACTIONS.filter(({ command }) => command).map(({ name }) => name.split(' '));
     const grouped = commands.filter(({ length }) => length > 1).map(([first]) => first);
-    expect([...new Set(grouped)].toSorted()).to.deep.equal(Object.keys(GROUPS).toSorted());
+    expect([...new Set(grouped)]).to.have.members(Object.keys(GROUPS));
   });
 
   it('asks for fields that the input has', () => {
