@@ -6,11 +6,12 @@ import { paidPrices, type PaidPrice } from './price-compare.js';
 
 export const missingClass: Advice = {
   code: 'missing_price',
-  saves: 'tokens of a dearer class, or of long prompts, that are sold as plain input',
+  saves: 'tokens of a dearer class, long prompts and fine images that are sold as plain ones',
   *check(view) {
     for (const paid of paidPrices(view)) {
       yield* cacheWrites(view.source, paid);
       yield* longPrompts(paid);
+      yield* qualities(view.source, paid);
     }
   },
 };
@@ -52,6 +53,24 @@ function* longPrompts({ pointer, price, payers, context }: PaidPrice): Iterable<
       pointer,
       message: `price: prompts above ${above_tokens} tokens ${costs}, and ${charged}`,
       hint: `add long_prompt: { above_tokens: ${above_tokens}, ${units.join(', ')} }`,
+    };
+    return;
+  }
+}
+
+/** The models that cost many times as much for an image of high quality as for one of low. */
+const BY_QUALITY = /\bgpt-image\b/u;
+
+function* qualities(source: Source, { pointer, price, payers }: PaidPrice): Iterable<Warning> {
+  const place = `${pointer}/per_image`;
+  if (!price.per_image?.has('any') || source.text(place) === undefined) return;
+  for (const { at } of payers) {
+    const { model, set } = at.upstream;
+    if (!BY_QUALITY.test(model) || 'quality' in set) continue;
+    yield {
+      pointer: place,
+      message: `per_image: one price is for every quality, and ${quote(model)} costs by quality`,
+      hint: 'write { low: PRICE, standard: PRICE, hd: PRICE }, or set: { quality: medium } there',
     };
     return;
   }

@@ -243,6 +243,11 @@ const CASES: readonly Case[] = [
     entry('a', 'openrouter anthropic/claude-sonnet-4.5', tokens(3, 15, cached(0.3))),
     /missing_price.*costs 3.75/,
   ],
+  [
+    'images of every quality',
+    entry('a', 'openai gpt-image-1', '{ per_image: 0.04 }', 'image'),
+    /missing_price.*costs by quality/,
+  ],
 ];
 
 /** The warnings of prices; those of other rules say nothing here. */
