@@ -8,6 +8,8 @@ import { explainOpenError } from './store-error.js';
 import type { HotPath } from './hot-path.js';
 import { createKey, isKey, key, keys, revokeKey } from './keys/keys.js';
 import { credit, ledger } from './ledger/ledger.js';
+import { readAllowances } from './limits/allowances.js';
+import { ZoneCalendar } from '../lib/zone-calendar.js';
 import { refund, refundable } from './ledger/refund.js';
 import { applyMigrations, isMigrated, refuseOtherVersion } from './migrate.js';
 import { sweepAnswers } from './idempotency/idempotency-keys.js';
@@ -37,6 +39,8 @@ import { verify } from './verify/verify.js';
 export interface StoreOptions {
   /** Milliseconds since 1970. */
   now: () => number;
+  /** The time zone of the windows of allowances; UTC where it is left out. */
+  time_zone?: string | undefined;
   /** The ID under which this process takes its holds; a new one where it is left out. */
   process_id?: string;
   /** Milliseconds by a clock that nobody sets; the process's own where it is left out. */
@@ -86,6 +90,7 @@ async function openHot(database: Database, self: Process, now: () => number): Pr
 function assemble(database: Database, hot: HotPath, self: Process, options: StoreOptions): Store {
   const { now, elapsed_ms = () => performance.now() } = options;
   const watch = new Watch(LEASE_MS);
+  const calendar = new ZoneCalendar(options.time_zone ?? 'UTC');
   return {
     dialect: database.dialect,
     caller: hot.caller.bind(hot),
@@ -112,6 +117,10 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     credit: (account_id, amount_nano, reference, by) =>
       credit(database, now(), account_id, amount_nano, reference, by),
     ...keyring(database, now),
+    allowances: (owner_kind, owner_ids) =>
+      database.read((knex) =>
+        readAllowances(knex, owner_kind, owner_ids, { now_ms: now(), calendar }),
+      ),
     ledger: (account_id, page) => ledger(database, account_id, page),
     usage: (account_id, range) => usage(database, account_id, range),
     spend: (account_id, range) => spend(database, account_id, range),

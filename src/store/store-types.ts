@@ -15,6 +15,8 @@ import type { HostedImageStore } from './images/hosted-images.js';
 import type { VerifyReport } from './verify/verify.js';
 import type { OpenHolds } from './verify/open-holds.js';
 import type { AlertStore } from './alerts/alert-claims.js';
+import type { AllowanceState } from '../core/limits.js';
+import type { AllowanceOwner } from './limits/allowances.js';
 import type { PriceHistory } from './prices/price-history.js';
 import type { RequestStore } from './requests/request-types.js';
 import type { RequestRecord } from '../core/request-record.js';
@@ -160,6 +162,11 @@ export interface Store {
    * already, or not of the given account.
    */
   revokeKey(key_id: string, account_id?: string, by?: Actor): Promise<boolean>;
+  /** The allowances of these accounts or keys, by the ID of their owner, the shortest first. */
+  allowances(
+    owner_kind: AllowanceOwner,
+    owner_ids: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly AllowanceState[]>>;
   ledger(account_id: string, page: LedgerPage): Promise<LedgerEntry[]>;
   /**
    * The usage of an account by day, model and key, from `from_ms` until before `to_ms`. Throws
