@@ -1,4 +1,7 @@
-import { CALENDAR_WINDOWS, type CalendarWindow } from '../lib/zone-calendar.js';
+/** The calendar windows, from the shortest to the longest. */
+export const CALENDAR_WINDOWS = ['day', 'week', 'month'] as const;
+
+export type CalendarWindow = (typeof CALENDAR_WINDOWS)[number];
 
 /** A calendar window of the file's `time_zone`, or a duration that begins with the first call. */
 export type AllowanceWindow = CalendarWindow | `${number}${'m' | 'h' | 'd'}`;
@@ -76,12 +79,4 @@ export function sameWindows(
     known.set(length_ms, window);
   }
   return undefined;
-}
-
-/** What a window has in total at a time: its amount, and the increase that has not ended. */
-export function totalOfAllowance({
-  amount_nano,
-  extra_nano,
-}: Pick<AllowanceState, 'amount_nano' | 'extra_nano'>): bigint {
-  return amount_nano + extra_nano;
 }

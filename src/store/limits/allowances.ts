@@ -10,7 +10,7 @@ import {
   type AllowanceWindow,
 } from '../../core/limits.js';
 import { formatDollars } from '../../lib/money.js';
-import type { ZoneCalendar } from '../../lib/zone-calendar.js';
+import type { ZoneCalendar } from './zone-calendar.js';
 import { fitsColumn, toBinding } from '../column-values.js';
 import { StoreError } from '../store-error.js';
 

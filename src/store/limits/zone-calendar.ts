@@ -1,7 +1,4 @@
-/** The calendar windows, from the shortest to the longest. */
-export const CALENDAR_WINDOWS = ['day', 'week', 'month'] as const;
-
-export type CalendarWindow = (typeof CALENDAR_WINDOWS)[number];
+import type { CalendarWindow } from '../../core/limits.js';
 
 /** From the first millisecond of a time until before its end. */
 export interface TimeSpan {
