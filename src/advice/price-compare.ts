@@ -3,6 +3,7 @@ import type { FinishedFile } from '../config/load.js';
 import type { PriceReference } from '../config/list-prices.js';
 import type { ReadUpstream } from '../config/upstreams.js';
 import type { Price } from '../core/model.js';
+import { memoizeByObject } from '../lib/objects.js';
 import { hasOwnAddress, payersOf } from '../pipeline/model-check.js';
 import { pointer as join, type Source } from '../yaml/source.js';
 
@@ -18,24 +19,29 @@ export interface PaidPrice {
   /** The place of the price. */
   pointer: string;
   price: Price;
+  amounts: readonly Amount[];
   payers: readonly Payer[];
   context: number | undefined;
 }
 
-/** All prices of a file that are numbers. */
-export function* paidPrices(view: FinishedFile): Iterable<PaidPrice> {
-  for (const model of view.models) {
-    const { id } = model.model;
-    for (const upstreams of payersOf(model)) {
+/** All prices of a file that are numbers. Several rules look at them. */
+export const paidPrices = memoizeByObject((view: FinishedFile): readonly PaidPrice[] =>
+  view.models.flatMap((model) =>
+    payersOf(model).flatMap((upstreams) => {
       const [first] = upstreams;
       const isWritten = first && view.source.text(first.price_at) !== 'list';
-      if (!first || !isWritten || first.upstream.price.free) continue;
+      if (!first || !isWritten || first.upstream.price.free) return [];
+      const { id } = model.model;
       const payers = upstreams.map((at) => ({ at, reference: referenceOf(view, id, at) }));
-      const { price_at: pointer, upstream } = first;
-      yield { id, pointer, price: upstream.price, payers, context: model.limits.context };
-    }
-  }
-}
+      const {
+        price_at: pointer,
+        upstream: { price },
+      } = first;
+      const amounts = amountsOf(view.source, pointer, price);
+      return [{ id, pointer, price, amounts, payers, context: model.limits.context }];
+    }),
+  ),
+);
 
 /** The reference of an upstream; none at a server of the operator's own, where all is unknown. */
 export function referenceOf(
@@ -73,7 +79,7 @@ export interface Amount {
 const NANO = 1e9;
 
 /** The amounts of a price as they are written. */
-export function amountsOf(source: Source, pointer: string, price: Price): Amount[] {
+function amountsOf(source: Source, pointer: string, price: Price): Amount[] {
   const { per_audio_minute: minute, per_million_characters: characters } = price;
   const plain: [string, bigint | undefined][] = [
     ...zeroPrices(price),

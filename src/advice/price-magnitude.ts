@@ -2,7 +2,7 @@ import { formatDollars } from '../lib/money.js';
 import type { PriceBounds } from '../schema-types/prices.js';
 import type { Source } from '../yaml/source.js';
 import type { Advice } from './advice.js';
-import { amountsOf, boundsOf, paidPrices, type Amount } from './price-compare.js';
+import { boundsOf, paidPrices, type Amount } from './price-compare.js';
 
 /** A mistake that a price beyond its bounds looks like, and the factor that rights it. */
 type Slip = readonly [factor: number, like: string];
@@ -31,9 +31,9 @@ export const priceMagnitude: Advice = {
   saves: 'calls at a price in cents, or for another number of tokens, where no list has the model',
   *check(view) {
     const { source, prices } = view;
-    for (const { pointer, price, payers } of paidPrices(view)) {
+    for (const { pointer, price, amounts, payers } of paidPrices(view)) {
       const told = new Set<string>();
-      for (const amount of amountsOf(source, pointer, price)) {
+      for (const amount of amounts) {
         const isKnown = payers.some(({ reference }) => reference && boundsOf(reference, amount));
         const slip = isKnown || told.has(amount.unit) ? undefined : slipOf(amount, prices.bounds);
         if (!slip || amount.dollars === 0) continue;

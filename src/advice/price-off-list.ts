@@ -1,9 +1,10 @@
 import type { FinishedFile } from '../config/load.js';
 import type { ReadUpstream } from '../config/upstreams.js';
 import { formatDollars } from '../lib/money.js';
+import { memoizeByObject } from '../lib/objects.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { Advice, Warning } from './advice.js';
-import { amountsOf, boundsOf, isOwnServer, paidPrices, referenceOf } from './price-compare.js';
+import { boundsOf, isOwnServer, paidPrices, referenceOf } from './price-compare.js';
 import type { Amount, PaidPrice, Payer } from './price-compare.js';
 
 /** An amount beside the reference that is nearest to it. */
@@ -31,11 +32,11 @@ export const offListPrice: Advice = {
   *check(view) {
     const groups: Finding[][] = [];
     for (const paid of paidPrices(view)) {
-      const findings = findingsOf(view.source, paid);
+      const findings = findingsIn(view)(paid);
       // Without a reference of the first upstream, the price is most likely meant for that one.
       const isUnlike = findings.every(({ like }) => like === '');
       const isForOther = isUnlike && paid.payers[0]?.reference === undefined;
-      yield* lossesOf(view.source, paid, isForOther);
+      yield* lossesOf(paid, isForOther);
       if (!isForOther) for (const finding of findings) addToAlike(groups, finding);
     }
     // A margin on everything is one decision, and a slip in everything one mistake.
@@ -43,12 +44,16 @@ export const offListPrice: Advice = {
   },
 };
 
-function findingsOf(source: Source, { id, pointer, price, payers }: PaidPrice): Finding[] {
-  const amounts = amountsOf(source, pointer, price).filter(({ place, dollars }) => {
+const findingsIn = memoizeByObject(({ source }: FinishedFile) =>
+  memoizeByObject((paid: PaidPrice) => findingsOf(source, paid)),
+);
+
+function findingsOf(source: Source, { id, price, amounts, payers }: PaidPrice): Finding[] {
+  const known = amounts.filter(({ place, dollars }) => {
     // What could not be read counts as 0, and has a fault of its own.
     return dollars > 0 || Number(source.text(place) || NaN) === 0;
   });
-  const compared = amounts.flatMap((amount) => nearest(amount, payers) ?? []);
+  const compared = known.flatMap((amount) => nearest(amount, payers) ?? []);
   const like = wholeLike(compared, payers[0]?.reference !== undefined);
   const found = new Map<string, Compared[]>();
   for (const one of compared) {
@@ -149,14 +154,10 @@ function inWords(ratio: number): string {
  * The upstreams that cost many times what is charged, where the price is near the reference of
  * another one, or `isForOther`; of each the amount that loses the most.
  */
-function* lossesOf(
-  source: Source,
-  { pointer, price, payers }: PaidPrice,
-  isForOther: boolean,
-): Iterable<Warning> {
-  const amounts = amountsOf(source, pointer, price).filter(({ dollars }) => dollars > 0);
+function* lossesOf({ amounts, payers }: PaidPrice, isForOther: boolean): Iterable<Warning> {
+  const paid = amounts.filter(({ dollars }) => dollars > 0);
   for (const payer of payers) {
-    const lost = amounts.flatMap((amount) => {
+    const lost = paid.flatMap((amount) => {
       const near = nearest(amount, payers);
       const one = comparedWith(amount, payer);
       const isElsewhere = isForOther || (near !== undefined && !isFar(near));
@@ -325,7 +326,7 @@ export const dearTier: Advice = {
 };
 
 /** The units of a price that are far from their reference, of which this rule warns. */
-export function farUnits(source: Source, paid: PaidPrice): ReadonlySet<string> {
-  const all = findingsOf(source, paid).flatMap(({ amounts }) => amounts);
+export function farUnits(view: FinishedFile, paid: PaidPrice): ReadonlySet<string> {
+  const all = findingsIn(view)(paid).flatMap(({ amounts }) => amounts);
   return new Set(all.map(({ unit }) => unit));
 }

@@ -3,7 +3,7 @@ import { formatDollars } from '../lib/money.js';
 import type { PriceBounds } from '../schema-types/prices.js';
 import type { Source } from '../yaml/source.js';
 import type { Advice, Warning } from './advice.js';
-import { amountsOf, boundsOf, paidPrices, type Amount, type PaidPrice } from './price-compare.js';
+import { boundsOf, paidPrices, type Amount, type PaidPrice } from './price-compare.js';
 import { farUnits } from './price-off-list.js';
 
 export const priceOrder: Advice = {
@@ -12,7 +12,7 @@ export const priceOrder: Advice = {
   *check(view) {
     const { source, prices } = view;
     for (const paid of paidPrices(view)) {
-      const far = farUnits(source, paid);
+      const far = farUnits(view, paid);
       yield* cachedAboveInput(source, paid, far);
       yield* outputBelowInput(source, paid, far);
       yield* kindsTurned(source, paid, prices.bounds);
@@ -88,10 +88,10 @@ const MUCH = 2;
 
 function* kindsTurned(
   source: Source,
-  { pointer, price }: PaidPrice,
+  { amounts }: PaidPrice,
   { units }: PriceBounds,
 ): Iterable<Warning> {
-  const all = amountsOf(source, pointer, price).flatMap((amount) => rankedOf(amount) ?? []);
+  const all = amounts.flatMap((amount) => rankedOf(amount) ?? []);
   const told = new Set<string>();
   const isWithin = (one: Ranked, other: Ranked): boolean => one.rank === other.rank;
   const swapped = all.filter((kind) =>

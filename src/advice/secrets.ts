@@ -1,5 +1,6 @@
 import { STAND_IN, isSecret, mayBeSecret, variableOf } from '../config/clear-text.js';
 import type { ReadProvider } from '../config/adapter.js';
+import { memoizeByObject } from '../lib/objects.js';
 import { hasOwnAddress } from '../pipeline/model-check.js';
 import { isPrivate } from '../upstream/ssrf-guard.js';
 import { distance } from '../yaml/did-you-mean.js';
@@ -8,14 +9,14 @@ import type { Mark, Source } from '../yaml/source.js';
 import type { Advice, Warning } from './advice.js';
 
 /** The secrets of the file with their places, but those that only anchors use. */
-function secretsIn(source: Source): { pointer: string; mark: Mark; key: string }[] {
+const secretsIn = memoizeByObject((source: Source) => {
   const found: { pointer: string; mark: Mark; key: string }[] = [];
   source.eachMark((pointer, mark) => {
     if (mark.text === undefined || !isSecret(pointer) || isExtension(pointer)) return;
     found.push({ pointer, mark, key: segments(pointer).at(-1) ?? '' });
   });
   return found;
-}
+});
 
 /** The default of a variable, which is clear text too: `${NAME:-default}`. */
 const DEFAULT = /\$\{(\w+):-([^}]*)\}/;

@@ -57,6 +57,8 @@ export interface PriceReference {
 export class ListPrices {
   readonly #names = new Map<string, ModelNames>();
   readonly #lists: ReadonlyMap<string, ProviderPrices>;
+  /** The models with a rough price, a longer name before the one that it begins with. */
+  readonly #families: readonly string[];
   #elsewhere: ReadonlyMap<string, Target> | undefined;
 
   constructor(
@@ -64,6 +66,8 @@ export class ListPrices {
     private readonly data: PricesFile,
   ) {
     this.#lists = new Map(Object.entries(data.lists));
+    const families = Object.keys(data.rough.models).map((name) => name.split(' ', 1)[0] ?? name);
+    this.#families = [...new Set(families)].toSorted((a, b) => b.length - a.length);
   }
 
   get bounds(): PriceBounds {
@@ -165,11 +169,9 @@ export class ListPrices {
 
   #rough(name: string): PriceReference | undefined {
     const { date, models } = this.data.rough;
-    const bare = name.slice(name.lastIndexOf('/') + 1).toLowerCase();
-    const all = Object.keys(models).filter((one) => `${bare}-`.startsWith(`${one.split(' ')[0]}-`));
-    const [model] = all.toSorted((a, b) => b.length - a.length);
-    if (model === undefined) return undefined;
-    const [family = ''] = model.split(' ');
+    const bare = `${name.slice(name.lastIndexOf('/') + 1).toLowerCase()}-`;
+    const family = this.#families.find((one) => bare.startsWith(`${one}-`));
+    if (family === undefined) return undefined;
     const amounts = Object.entries(models).flatMap(([key, units]) => {
       const [own, quality] = key.split(' ');
       const kind = quality === undefined ? '' : ` ${quality}`;

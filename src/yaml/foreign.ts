@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { isRecord } from '../lib/objects.js';
 import { packageRoot } from '../lib/package-root.js';
 
@@ -20,15 +20,11 @@ interface ForeignWords {
   replaces: readonly Words<readonly string[]>[];
 }
 
-const require = createRequire(import.meta.url);
-
 let read: ForeignWords | undefined;
 
 /** The words of other programs, read when a file first has a key that is not known. */
 function foreignWords(): ForeignWords {
   if (read) return read;
-  // Loaded at the first call: a valid file may need no parser for them.
-  const { parse } = require('yaml') as typeof import('yaml');
   const text = readFileSync(join(packageRoot, 'schemas/foreign.yaml'), 'utf8');
   read = parse(text) as ForeignWords;
   return read;

@@ -179,6 +179,7 @@ export class Source {
    * already. `others` are valid keys that look like it.
    */
   hasMisspelled(pointer: string, key: string, others: readonly string[] = []): boolean {
+    if (!this.report.failed) return false;
     const keys = (this.keys(pointer) ?? []).filter((one) => !others.includes(one));
     const isMeant = (other: string): boolean =>
       nearestWord(other, [key]) !== undefined || requiredFor(other).includes(key);

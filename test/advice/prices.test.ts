@@ -157,6 +157,11 @@ const CASES: readonly Case[] = [
     image('{ low: 0.011, medium: 0.42, high: 0.5 }', 'openai gpt-image-1'),
     /medium: "0.42" is 6.7 times/,
   ],
+  [
+    'a model whose name begins with that of a dearer one',
+    image('{ low: 0.4, standard: 0.4, hd: 0.4 }', 'openai gpt-image-1-mini'),
+    /of "gpt-image-1-mini", 0.052/,
+  ],
   ['a sound price of images', image('{ standard: 0.04, hd: 0.08 }')],
   ['an unlisted image in cents', image('4', 'openai tiny'), /magnitude.*cents.*write 0.04/],
   ['an image for nothing', image('0.00004', 'openai tiny'), /magnitude.*write 0.04/],
