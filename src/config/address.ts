@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { ProviderEntry } from '../schema-types/gateway.js';
+import { isMisspelt } from '../yaml/misspelt.js';
 import { pointer as join, quote, segments, type Source } from '../yaml/source.js';
 import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -82,7 +83,7 @@ function readBaseUrl(
     return hasUnknown ? filled : (readUrl(own, '/base_url', filled) ?? '');
   }
   const faulty = source.has(place) || own.has('/base_url');
-  if (!faulty && !own.has('/in_process') && !source.hasMisspelled(pointer, 'base_url')) {
+  if (!faulty && !own.has('/in_process') && !isMisspelt(source, pointer, 'base_url')) {
     const message = `${nameOf(pointer)} is missing the key "base_url"`;
     const such = 'such as base_url: https://llm.example.com/v1';
     const hint = `the manifest ${manifestName(own)} has none: add it, ${such}`;
@@ -109,7 +110,7 @@ function reportMissing(
   name: Part,
   { source: own }: Manifest,
 ): void {
-  if (source.has(`${pointer}${join(name)}`) || source.hasMisspelled(pointer, name)) return;
+  if (source.has(`${pointer}${join(name)}`) || isMisspelt(source, pointer, name)) return;
   const message = `${nameOf(pointer)} is missing the key ${quote(name)}`;
   const where = `the manifest ${manifestName(own)} has a place for it in its address`;
   const hint = `${where}: add it, such as ${name}: ${EXAMPLES[name]}`;

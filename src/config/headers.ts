@@ -3,6 +3,7 @@ import type { AuthBlock } from '../schema-types/provider.js';
 import type { Manifest } from './adapter.js';
 import { nameOf } from './address.js';
 import { variableOf } from './clear-text.js';
+import { isMisspelt } from '../yaml/misspelt.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 
@@ -59,7 +60,7 @@ function credentials(
   const given = source.has(place);
   const isSigned = auth?.signs === true || source.has(`${pointer}/service_account`);
   if (!auth) return {};
-  if (auth.required && !given && !isSigned && !source.hasMisspelled(pointer, 'api_key')) {
+  if (auth.required && !given && !isSigned && !isMisspelt(source, pointer, 'api_key')) {
     const message = `${nameOf(pointer)} is missing the key "api_key"`;
     const hint = writeKey(place);
     source.fault(pointer, { code: 'missing_api_key', message, hint });

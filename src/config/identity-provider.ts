@@ -1,4 +1,5 @@
 import type { IdentityProviderEntry } from '../schema-types/gateway.js';
+import { isMisspelt } from '../yaml/misspelt.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { IdentityProvider } from '../core/configuration.js';
 import { readUrl } from '../yaml/urls.js';
@@ -88,7 +89,7 @@ function readSafeUrl(source: Source, place: string, text: string): string | unde
 const KINDS = ['kind', 'type', 'provider'];
 
 function require(source: Source, place: string, key: Key): void {
-  if (source.has(`${place}/${key}`) || source.hasMisspelled(place, key)) return;
+  if (source.has(`${place}/${key}`) || isMisspelt(source, place, key)) return;
   // Without a kind that can be read, nobody knows which keys it needs.
   if (key === 'issuer' && KINDS.some((one) => isOtherKind(source, `${place}/${one}`))) return;
   const message = `${quote(place.split('/').at(-1) ?? '')} is missing the key ${quote(key)}`;

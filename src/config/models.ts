@@ -9,6 +9,7 @@ import { checkLimits } from './limit-checks.js';
 import { listedWork } from './model-work.js';
 import type { CheckedModel } from '../pipeline/model-check.js';
 import { checkListUnits, checkUnits, examplePrice, readPrice } from './prices.js';
+import { isMisspelt } from '../yaml/misspelt.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import { readToolTypes } from './tool-types.js';
@@ -120,7 +121,7 @@ function hasForeignPrice(source: Source, pointer: string): boolean {
   const isPrice = /ratio|cost|_per_|^per_|^price$/i;
   const limits = source.keys(`${pointer}/limits`) ?? [];
   const keys = [...(source.keys(pointer) ?? []), ...limits];
-  return source.hasMisspelled(pointer, 'price') || keys.some((key) => isPrice.test(key));
+  return isMisspelt(source, pointer, 'price') || keys.some((key) => isPrice.test(key));
 }
 
 /** Checks the units of prices against the capabilities, if all capabilities are known. */

@@ -1,6 +1,5 @@
 import { parseNetwork } from '../lib/cidr.js';
-import { label } from '../yaml/schema-errors.js';
-import { pointer as join, type Source } from '../yaml/source.js';
+import { pointer as join, type Source, label } from '../yaml/source.js';
 
 /** Reads a list of networks. An entry that is not a network is a fault. */
 export function readNetworks(

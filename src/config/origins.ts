@@ -1,5 +1,4 @@
-import { label } from '../yaml/schema-errors.js';
-import { pointer as join, type Source } from '../yaml/source.js';
+import { pointer as join, type Source, label } from '../yaml/source.js';
 
 /** As browsers write it: a scheme and a host, for pages of the web without the default port. */
 const ORIGIN = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#@*]{1,260}$/u;

@@ -7,6 +7,7 @@ import type { Manifest, ReadProvider } from './adapter.js';
 import type { Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
 import { readSigner } from './signer.js';
+import { isMisspelt } from '../yaml/misspelt.js';
 import { pointer as join, type Source } from '../yaml/source.js';
 import { readDuration } from '../yaml/units.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -46,7 +47,7 @@ async function findManifest(
   manifests: Manifests,
 ): Promise<Manifest | undefined> {
   const pointer = `/providers${join(name)}`;
-  if (source.hasMisspelled(pointer, 'uses') || isReported(source, name)) return undefined;
+  if (isMisspelt(source, pointer, 'uses') || isReported(source, name)) return undefined;
   if (!source.has(`${pointer}/uses`)) return manifests.find(name, pointer, 'key');
   if (uses === undefined) return undefined;
   return manifests.find(uses, `${pointer}/uses`, 'value');

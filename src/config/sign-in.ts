@@ -1,6 +1,7 @@
 import { lowerAddress } from './allow-list.js';
 import type { SignInBlock } from '../schema-types/gateway.js';
 import { readIdentityProvider } from './identity-provider.js';
+import { isMisspelt } from '../yaml/misspelt.js';
 import type { Source } from '../yaml/source.js';
 import type { IdentityProvider, SignIn } from '../core/configuration.js';
 import { readDuration } from '../yaml/units.js';
@@ -51,7 +52,7 @@ function readProviders(
 /** `allow` must be written out, `'*'` for everybody too. */
 function checkAllow(source: Source): void {
   const declared = (source.keys('/sign_in/providers') ?? []).length > 0;
-  const written = source.has('/sign_in/allow') || source.hasMisspelled('/sign_in', 'allow');
+  const written = source.has('/sign_in/allow') || isMisspelt(source, '/sign_in', 'allow');
   if (declared && !written) {
     const message = '"sign_in" is missing the key "allow": who may come in';
     const hint = "add it, such as allow: ['@example.org', ada@example.com], or ['*'] for everybody";

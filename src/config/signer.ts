@@ -1,6 +1,7 @@
 import type { Credentials, Provider, RequestSigner } from '../core/provider.js';
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { AuthBlock } from '../schema-types/provider.js';
+import { isMisspelt } from '../yaml/misspelt.js';
 import { quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import { nameOf } from './address.js';
@@ -40,7 +41,7 @@ export function readSigner(
 
 function reportMissing(source: Source, pointer: string, entry: Entry): void {
   const isMissing = (key: string): boolean =>
-    !source.has(`${pointer}/${key}`) && !source.hasMisspelled(pointer, key, others(key));
+    !source.has(`${pointer}/${key}`) && !isMisspelt(source, pointer, key, others(key));
   const missing = NEEDED.filter(isMissing).map(quote);
   if (missing.length > 0) {
     const keys = `${missing.length === 1 ? 'key' : 'keys'} ${missing.join(' and ')}`;
@@ -89,7 +90,7 @@ export async function importSigner(
 ): Promise<RequestSigner | undefined> {
   if (typeof auth !== 'object') return undefined;
   const has = (key: string): boolean => source.has(`/auth/${key}`);
-  if (!has('signer') && !has('header') && !source.hasMisspelled('/auth', 'header')) {
+  if (!has('signer') && !has('header') && !isMisspelt(source, '/auth', 'header')) {
     const message = 'auth is missing the key "header"';
     source.fault('/auth', { code: 'missing_key', message });
   }

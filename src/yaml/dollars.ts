@@ -1,8 +1,7 @@
 import { TOKEN_UNIT_FIELDS, type TokenPrices, type TokenUnit } from '../core/model.js';
 import { parseDollars } from '../lib/money.js';
 import { meantNumber } from './meant-values.js';
-import { pointer as join, type Source } from './source.js';
-import { label } from './schema-errors.js';
+import { pointer as join, type Source, label } from './source.js';
 
 const MAX_NANO = parseDollars('1e9');
 

@@ -4,7 +4,7 @@ import { nearestWord } from './did-you-mean.js';
 import { requiredFor } from './foreign.js';
 import { isCausedBy, misplaced, misplacedFaults, type Explained } from './misplaced.js';
 import { followed } from './schema-walk.js';
-import { pointer as join, quote, segments, type Source, type FaultDetails } from './source.js';
+import { pointer as join, label, quote, type Source, type FaultDetails } from './source.js';
 import { allowedKeys, extraKey, isCoveredByHome, unknownKey } from './unknown-keys.js';
 import { emptyHint, hiddenHint, missingHint, namedUpstream, valueHint } from './value-hints.js';
 
@@ -156,13 +156,4 @@ function describe(schema: unknown): string | undefined {
 
 function kindOf(data: unknown): string {
   return Array.isArray(data) ? 'a list' : 'a block';
-}
-
-/** `limits.max_tokens`, `upstreams[2].weight`: the end of a pointer in readable form. */
-export function label(pointer: string): string {
-  const path = segments(pointer);
-  const named = path.findLastIndex((key, i) => i < path.length - 1 && !/^\d+$/.test(key));
-  const [first, ...rest] = path.slice(Math.max(named, 0));
-  const steps = rest.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`));
-  return first === undefined ? 'the file' : first + steps.join('');
 }

@@ -1,6 +1,4 @@
 import { isRecord } from '../lib/objects.js';
-import { nearestWord } from './did-you-mean.js';
-import { requiredFor } from './foreign.js';
 import type { Report } from './report.js';
 import { hideSecrets } from './secrets.js';
 import type { ConfigFault, Place } from '../core/config-fault.js';
@@ -174,18 +172,6 @@ export class Source {
     );
   }
 
-  /**
-   * Whether a missing key is only misspelt, or in the words of another program, which is reported
-   * already. `others` are valid keys that look like it.
-   */
-  hasMisspelled(pointer: string, key: string, others: readonly string[] = []): boolean {
-    if (!this.report.failed) return false;
-    const keys = (this.keys(pointer) ?? []).filter((one) => !others.includes(one));
-    const isMeant = (other: string): boolean =>
-      nearestWord(other, [key]) !== undefined || requiredFor(other).includes(key);
-    return !keys.includes(key) && keys.some(isMeant);
-  }
-
   /** The text of a scalar after expansion. */
   text(pointer: string): string | undefined {
     return this.mark(pointer)?.text;
@@ -259,6 +245,15 @@ export function segments(pointer: string): string[] {
   const keys = pointer.split('/').slice(1);
   if (!pointer.includes('~')) return keys;
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** `limits.max_tokens`, `upstreams[2].weight`: the end of a pointer in readable form. */
+export function label(pointer: string): string {
+  const path = segments(pointer);
+  const named = path.findLastIndex((key, i) => i < path.length - 1 && !/^\d+$/.test(key));
+  const [first, ...rest] = path.slice(Math.max(named, 0));
+  const steps = rest.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`));
+  return first === undefined ? 'the file' : first + steps.join('');
 }
 
 /** A word from a file, safe and short enough to print. */

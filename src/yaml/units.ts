@@ -1,5 +1,4 @@
-import { label } from './schema-errors.js';
-import type { Source } from './source.js';
+import { label, type Source } from './source.js';
 
 const MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const BYTES: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };

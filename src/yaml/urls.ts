@@ -1,8 +1,7 @@
 import { nearestWord } from './did-you-mean.js';
 import { MISPLACED_KEY } from './key-hints.js';
-import { label } from './schema-errors.js';
 import { isKey } from './secrets.js';
-import type { Source } from './source.js';
+import { label, type Source } from './source.js';
 
 /**
  * Reads an http(s) URL and removes its closing slash, so that a path can follow. Anything else is a
