@@ -1,3 +1,4 @@
+import type { Rates } from './limits.js';
 import type { Provider } from './provider.js';
 import type { Resolution } from './task.js';
 
@@ -7,6 +8,9 @@ export interface Caller {
   account_id: string;
   /** The only models that the key may use; undefined if it may use all. */
   models: readonly string[] | undefined;
+  /** The rates of the key's own terms and of its account's; undefined where there are none. */
+  key_rates?: Rates;
+  account_rates?: Rates;
   /** Set if the account is suspended, so that the request is refused. */
   suspended?: true;
 }

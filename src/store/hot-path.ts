@@ -1,5 +1,6 @@
 import { MAX_NANO } from './column-values.js';
 import type { HoldRefusal, HoldResult, Collected, Store } from './store-types.js';
+import type { Rates } from '../core/limits.js';
 import type { Caller } from '../core/model.js';
 import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-types.js';
 import { StoreError } from './store-error.js';
@@ -93,12 +94,30 @@ export function refusedKey(hasEnded: boolean): HoldRefusal {
   return { admitted: false, because: hasEnded ? 'ended' : 'suspended' };
 }
 
+/** The columns of a key and its account from which the hot path makes a caller. */
+interface CallerColumns {
+  key_id: string;
+  account_id: string;
+  models: string | null;
+  key_rates: string | null;
+  account_rates: string | null;
+}
+
 /** A caller, which several requests may share. */
-export function callerOf(caller: Caller, isSuspended: boolean): Caller {
-  return Object.freeze(isSuspended ? { ...caller, suspended: true } : caller);
+export function callerOf(columns: CallerColumns, isSuspended: boolean): Caller {
+  const { key_id, account_id, models, key_rates, account_rates } = columns;
+  const caller: Caller = { key_id, account_id, models: modelsIn(models) };
+  if (key_rates !== null) caller.key_rates = ratesIn(key_rates);
+  if (account_rates !== null) caller.account_rates = ratesIn(account_rates);
+  if (isSuspended) caller.suspended = true;
+  return Object.freeze(caller);
+}
+
+function ratesIn(column: string): Rates {
+  return Object.freeze(JSON.parse(column) as Rates);
 }
 
 /** The models of a key, from their column. */
-export function modelsIn(column: string | null): readonly string[] | undefined {
+function modelsIn(column: string | null): readonly string[] | undefined {
   return column === null ? undefined : Object.freeze(JSON.parse(column) as string[]);
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { addManagement } from './audit/audit-migration.js';
+import { addRatesAndRotation } from './keys/key-terms-migration.js';
 import { createAllowances } from './limits/allowances.js';
 import { createPriceHistory } from './prices/price-history.js';
 import { addAccountDays, numberRequests, recordRequests } from './requests/request-migration.js';
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '016-standard-names', up: useStandardNames },
   { name: '017-request-numbers', up: numberRequests },
   { name: '018-allowances', up: createAllowances },
+  { name: '019-key-terms', up: addRatesAndRotation },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-import { account, accounts, createAccount } from './accounts/accounts.js';
+import { account, accounts, createAccount, editAccount } from './accounts/accounts.js';
 import { resume, suspend } from './accounts/suspension.js';
 import { auditEntries } from './audit/audit-log.js';
 import { auditReload } from './audit/audit-reload.js';
@@ -6,6 +6,7 @@ import { openDatabase, readClock, type Database } from './database.js';
 import { refuseEmpty, refuseMissingFile } from './missing.js';
 import { explainOpenError } from './store-error.js';
 import type { HotPath } from './hot-path.js';
+import { editKey, rotateKey } from './keys/key-changes.js';
 import { createKey, isKey, key, keys, revokeKey } from './keys/keys.js';
 import { credit, ledger } from './ledger/ledger.js';
 import { readAllowances } from './limits/allowances.js';
@@ -112,6 +113,7 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     sign_in: openSignInStore(database, now),
     ...management(database, now),
     createAccount: (name, credit_nano, by) => createAccount(database, now(), name, credit_nano, by),
+    editAccount: (account_id, change, by) => editAccount(database, now(), account_id, change, by),
     accounts: (page) => accounts(database, page),
     account: (id_or_name) => account(database, id_or_name),
     credit: (account_id, amount_nano, reference, by) =>
@@ -162,12 +164,17 @@ async function releaseForgotten(
   return holds.length + keys.length;
 }
 
-type Keyring = Pick<Store, 'createKey' | 'keys' | 'key' | 'isKey' | 'revokeKey'>;
+type Keyring = Pick<
+  Store,
+  'createKey' | 'editKey' | 'rotateKey' | 'keys' | 'key' | 'isKey' | 'revokeKey'
+>;
 
 function keyring(database: Database, now: () => number): Keyring {
   return {
     createKey: (account_id, name, terms, by) =>
       createKey(database, now(), account_id, name, terms, by),
+    editKey: (key_id, change, by) => editKey(database, now(), key_id, change, by),
+    rotateKey: (key_id, overlap_ms, by) => rotateKey(database, now(), key_id, overlap_ms, by),
     keys: (account_id) => keys(database, account_id),
     key: (id) => key(database, id),
     isKey: (secret_sha256) => isKey(database, secret_sha256),

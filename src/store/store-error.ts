@@ -18,11 +18,11 @@ export class IdTaken extends StoreError {
   }
 }
 
-/** A key was to be created for a suspended account. */
+/** A key was to be created, or rotated, for a suspended account. */
 export class AccountSuspended extends StoreError {
   override name = 'AccountSuspended';
-  constructor() {
-    super('The account is suspended: it gets no new key until it is resumed.');
+  constructor(what: 'key' | 'secret') {
+    super(`The account is suspended: it gets no new ${what} until it is resumed.`);
   }
 }
 

@@ -2,11 +2,12 @@ import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-type
 import type { SignInStore } from './sign-in/sign-in-types.js';
 import type { TaskStore } from './tasks/task-types.js';
 import type { Caller } from '../core/model.js';
-import type { Account } from './accounts/accounts.js';
+import type { Account, AccountChange } from './accounts/accounts.js';
 import type { Actor } from '../core/actor.js';
 import type { AuditStore } from './audit/audit-log.js';
 import type { RefundableCharge, RefundRequest } from './ledger/refund.js';
 import type { TokenStore } from './tokens/management-tokens.js';
+import type { KeyChange } from './keys/key-changes.js';
 import type { Key, KeyTerms } from './keys/keys.js';
 import type { Charge, LedgerEntry } from './ledger/ledger-columns.js';
 import type { LedgerPage } from './ledger/ledger.js';
@@ -115,6 +116,8 @@ export interface Store {
 
   // The rest.
   createAccount(name: string, credit_nano: bigint, by?: Actor): Promise<Account>;
+  /** Changes the limits of an account, at once for every process. */
+  editAccount(account_id: string, change: AccountChange, by?: Actor): Promise<Account>;
   /** All accounts, oldest first, or a page of them by name, after the given name. */
   accounts(page?: { after?: string; limit: number }): Promise<Account[]>;
   /** By id or by name. */
@@ -152,10 +155,28 @@ export interface Store {
     terms?: KeyTerms,
     by?: Actor,
   ): Promise<{ key: Key; secret: string }>;
+  /**
+   * Changes the terms of a key, at once for every process. Undefined if the key is unknown or
+   * revoked. A first limit counts what the key has spent before. Throws as `createKey` does.
+   */
+  editKey(key_id: string, change: KeyChange, by?: Actor): Promise<Key | undefined>;
+  /**
+   * Gives a key a new secret; the one before works until the overlap ends, and an older one no
+   * more. Undefined if the key is unknown or revoked. Throws `StoreError` for one that has expired,
+   * and `AccountSuspended`.
+   */
+  rotateKey(
+    key_id: string,
+    overlap_ms: number,
+    by?: Actor,
+  ): Promise<{ key: Key; secret: string } | undefined>;
   keys(account_id: string): Promise<Key[]>;
   /** The key with this ID, also a revoked one, of any account. */
   key(id: string): Promise<Key | undefined>;
-  /** Whether there is such a key, also a revoked one, by the SHA-256 (hex) of its secret. */
+  /**
+   * Whether there is such a key, also a revoked one, by the SHA-256 (hex) of its secret or of the
+   * one before its last rotation.
+   */
   isKey(secret_sha256: string): Promise<boolean>;
   /**
    * Revokes a key, which is refused as soon as this resolves. False if the key is unknown, revoked

@@ -1,12 +1,14 @@
 import type { Knex } from 'knex';
 import type { Actor } from '../../core/actor.js';
+import type { Rates } from '../../core/limits.js';
 import { formatDollars } from '../../lib/money.js';
-import { writeAudit } from '../audit/audit-log.js';
+import { changedValues, writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
+import { changedRates, ratesIn, toRatesColumn, type RatesChange } from '../limits/rate-terms.js';
 import { enterCredit } from '../ledger/ledger.js';
-import { checkName, fitsColumn, isPossible, toBinding } from '../column-values.js';
+import { checkName, fitsColumn, isPossible, numberOrNull, toBinding } from '../column-values.js';
 import { randomText } from '../keys/secret.js';
-import { StoreError } from '../store-error.js';
+import { noAccount, StoreError } from '../store-error.js';
 
 /** An account. `balance_nano` includes `held_nano`, which the holds of running calls set aside. */
 export interface Account {
@@ -17,6 +19,12 @@ export interface Account {
   created_ms: number;
   /** Since when its keys are refused; null for an account that is not suspended. */
   suspended_ms: number | null;
+  rates: Rates | null;
+}
+
+/** A change of the limits of an account: null takes one away, and what is absent stays. */
+export interface AccountChange {
+  rates?: RatesChange;
 }
 
 export interface AccountRow {
@@ -26,6 +34,8 @@ export interface AccountRow {
   held_nano: bigint;
   created_ms: bigint;
   suspended_ms: bigint | null;
+  /** JSON. */
+  rates: string | null;
 }
 
 const PREFIX = 'acc_';
@@ -65,6 +75,7 @@ export async function insertAccount(
     held_nano: 0n,
     created_ms: now_ms,
     suspended_ms: null,
+    rates: null,
   };
   const rows: unknown[] = await trx('accounts')
     .insert({ ...made, balance_nano: toBinding(credit_nano), held_nano: 0 })
@@ -81,6 +92,33 @@ export async function insertAccount(
     after: { name, balance: formatDollars(credit_nano) },
   });
   return made;
+}
+
+/** See `Store.editAccount`. */
+export async function editAccount(
+  database: Database,
+  now_ms: number,
+  account_id: string,
+  change: AccountChange,
+  by?: Actor,
+): Promise<Account> {
+  return database.write(async (trx) => {
+    const row: AccountRow | undefined = await trx('accounts')
+      .where({ id: account_id })
+      .forUpdate()
+      .first();
+    if (!row) throw noAccount(account_id);
+    const before = toAccount(row);
+    const rates = changedRates(before.rates, change.rates);
+    const changed = changedValues({ rates: before.rates }, { rates });
+    if (!changed) return before;
+    await trx('accounts')
+      .where({ id: account_id })
+      .update({ rates: toRatesColumn(rates) });
+    const action = 'account.edit';
+    await writeAudit(trx, now_ms, by, { action, subject: account_id, account_id, ...changed });
+    return { ...before, rates };
+  });
 }
 
 /** All accounts, oldest first, or a page of them by name. */
@@ -117,13 +155,14 @@ function checkAccountName(name: string): void {
 }
 
 export function toAccount(row: AccountRow): Account {
-  const { id, name, balance_nano, held_nano, created_ms, suspended_ms } = row;
+  const { id, name, balance_nano, held_nano, created_ms, suspended_ms, rates } = row;
   return {
     id,
     name,
     balance_nano,
     held_nano,
     created_ms: Number(created_ms),
-    suspended_ms: suspended_ms === null ? null : Number(suspended_ms),
+    suspended_ms: numberOrNull(suspended_ms),
+    rates: ratesIn(rates),
   };
 }

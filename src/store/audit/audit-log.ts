@@ -7,18 +7,21 @@ import type { Database } from '../database.js';
 export type Action =
   | 'account.create'
   | 'account.credit'
+  | 'account.edit'
   | 'account.refund'
   | 'account.resume'
   | 'account.suspend'
   | 'configuration.reload'
   | 'key.create'
+  | 'key.edit'
   | 'key.revoke'
+  | 'key.rotate'
   | 'sign_in_link.create'
   | 'task.cancel'
   | 'token.create'
   | 'token.revoke';
 
-type Values = Readonly<Record<string, unknown>>;
+export type Values = Readonly<Record<string, unknown>>;
 
 /** A change that the audit log notes. */
 export interface Change {
@@ -92,6 +95,19 @@ export async function writeAudit(
     after: after && JSON.stringify(after),
     request_id,
   });
+}
+
+/** Those of the values that an edit changes, before and after; undefined if it changes none. */
+export function changedValues(
+  before: Values,
+  after: Values,
+): Pick<Change, 'before' | 'after'> | undefined {
+  const names = Object.keys(after).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  if (names.length === 0) return undefined;
+  const pick = (values: Values) => Object.fromEntries(names.map((name) => [name, values[name]]));
+  return { before: pick(before), after: pick(after) };
 }
 
 /** See `AuditStore.list`. */

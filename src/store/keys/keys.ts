@@ -1,11 +1,13 @@
 import type { Knex } from 'knex';
 import type { Actor } from '../../core/actor.js';
+import type { Rates } from '../../core/limits.js';
 import { formatDollars } from '../../lib/money.js';
-import { writeAudit } from '../audit/audit-log.js';
+import { writeAudit, type Values } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
 import { AccountSuspended, IdTaken, noAccount, StoreError, TooManyKeys } from '../store-error.js';
+import { changedRates, ratesIn, toRatesColumn } from '../limits/rate-terms.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
-import { checkName, fitsColumn, isPossible, toBinding, numberOrNull } from '../column-values.js';
+import { checkName, isPossible, MAX_NANO, toBinding, numberOrNull } from '../column-values.js';
 
 /** An API key, without its secret. Times are Unix ms; null for what has not happened. */
 export interface Key {
@@ -23,8 +25,11 @@ export interface Key {
   models: string[] | null;
   /** The total that the key may spend; null for no limit of its own. */
   limit_nano: bigint | null;
-  /** The total that it has spent; 0 for a key without a limit, which is not counted. */
+  /** The total that it has spent; 0 for a key that never had a limit, which is not counted. */
   spent_nano: bigint;
+  rates: Rates | null;
+  /** Until when the secret before the last rotation works; null if it was never rotated. */
+  previous_until_ms: number | null;
 }
 
 /** The limits of a key, beside those of its account. A missing field sets no limit. */
@@ -32,22 +37,37 @@ export interface KeyTerms {
   expires_ms?: number;
   models?: readonly string[];
   limit_nano?: bigint;
+  rates?: Rates;
   /** The ID of the key, in place of a random one. Throws `IdTaken` if it is taken. */
   id?: string;
   /** `createKey` throws `TooManyKeys` if the account has this many active keys. */
   max_active?: number;
 }
 
+/** The terms of a new key, or of a change; null and absent alike set none. */
+interface CheckedTerms {
+  expires_ms?: number | null | undefined;
+  models?: readonly string[] | null | undefined;
+  limit_nano?: bigint | null | undefined;
+}
+
 type Column<T> = T extends number ? bigint : T;
 type Plain = 'id' | 'account_id' | 'name' | 'prefix' | 'limit_nano' | 'spent_nano';
-type Times = 'created_ms' | 'last_used_ms' | 'revoked_ms' | 'expires_ms';
+type Times = 'created_ms' | 'last_used_ms' | 'revoked_ms' | 'expires_ms' | 'previous_until_ms';
+type Json = 'models' | 'rates';
 
-/** The models are a JSON array in their column. */
-type KeyRow = Pick<Key, Plain> & { [T in Times]: Column<Key[T]> } & { models: string | null };
+/** The models and the rates are JSON in their columns. */
+export type KeyRow = Pick<Key, Plain> & { [T in Times]: Column<Key[T]> } & Record<
+    Json,
+    string | null
+  >;
+
+/** The limit, in its column, of a key that goes on counting after its limit was taken away. */
+export const UNLIMITED_NANO = MAX_NANO;
 
 const MAX_MODELS = 100;
 
-const COLUMNS = [
+export const KEY_COLUMNS = [
   'id',
   'account_id',
   'name',
@@ -59,12 +79,14 @@ const COLUMNS = [
   'models',
   'limit_nano',
   'spent_nano',
+  'rates',
+  'previous_until_ms',
 ] as const;
 
 /** Whether there is such a key, also a revoked or expired one. */
 export async function isKey(database: Database, secret_sha256: string): Promise<boolean> {
   const row = await database.read<object | undefined>((knex) =>
-    knex('keys').where({ secret_sha256 }).first('id'),
+    knex('keys').where({ secret_sha256 }).orWhere({ previous_sha256: secret_sha256 }).first('id'),
   );
   return row !== undefined;
 }
@@ -98,6 +120,8 @@ export async function createKey(
     models: models ? [...new Set(models)] : null,
     limit_nano,
     spent_nano: 0n,
+    rates: changedRates(null, terms.rates),
+    previous_until_ms: null,
   };
   await database.write(async (trx) => {
     const owners = trx('accounts').where({ id: account_id });
@@ -107,7 +131,7 @@ export async function createKey(
       isChecked ? owners.forUpdate() : owners
     ).first('suspended_ms');
     if (!owner) throw noAccount(account_id);
-    if (owner.suspended_ms !== null) throw new AccountSuspended();
+    if (owner.suspended_ms !== null) throw new AccountSuspended('key');
     if (terms.id !== undefined && (await trx('keys').where({ id }).first('id'))) {
       throw new IdTaken(id);
     }
@@ -116,6 +140,7 @@ export async function createKey(
       ...key,
       secret_sha256: sha256(secret),
       models: key.models && JSON.stringify(key.models),
+      rates: toRatesColumn(key.rates),
       limit_nano: limit_nano && toBinding(limit_nano),
       spent_nano: 0,
     });
@@ -125,19 +150,31 @@ export async function createKey(
 }
 
 function auditKey(trx: Knex.Transaction, now_ms: number, key: Key, by?: Actor): Promise<void> {
-  const { id, account_id, name, expires_ms, models, limit_nano } = key;
-  const expires = expires_ms !== null && { expires: new Date(expires_ms).toISOString() };
-  const limit = limit_nano !== null && { limit: formatDollars(limit_nano) };
+  const { id, account_id } = key;
+  const set = Object.entries(termValues(key)).filter(([, value]) => value !== null);
+  const after = Object.fromEntries(set);
   return writeAudit(trx, now_ms, by, {
     action: 'key.create',
     subject: id,
     account_id,
     before: null,
-    after: { name, ...expires, ...(models && { models }), ...limit },
+    after,
   });
 }
 
-async function checkRoom(
+/** The terms of a key as the audit log has them. */
+export function termValues({ name, expires_ms, models, limit_nano, rates }: Key): Values {
+  return {
+    name,
+    expires: expires_ms === null ? null : new Date(expires_ms).toISOString(),
+    models,
+    limit: limit_nano === null ? null : formatDollars(limit_nano),
+    rates,
+  };
+}
+
+/** Throws `TooManyKeys` if the account has that many active keys. Its row must be locked. */
+export async function checkRoom(
   trx: Knex.Transaction,
   account_id: string,
   max_active: number,
@@ -152,14 +189,18 @@ async function checkRoom(
   throw new TooManyKeys(`The account has ${max_active} active keys, and may not have more.`);
 }
 
-function checkTerms({ expires_ms, models, limit_nano }: KeyTerms, now_ms: number): void {
-  if (expires_ms !== undefined && !(expires_ms > now_ms && Number.isSafeInteger(expires_ms))) {
+/** Throws `StoreError` for terms that allow nothing. */
+export function checkTerms(
+  { expires_ms = null, models = null, limit_nano = null }: CheckedTerms,
+  now_ms: number,
+): void {
+  if (expires_ms !== null && !(expires_ms > now_ms && Number.isSafeInteger(expires_ms))) {
     throw new StoreError('A key must expire later than now.');
   }
   if (models && (models.length === 0 || models.length > MAX_MODELS)) {
     throw new StoreError(`A list of models for a key has 1 to ${MAX_MODELS} of them.`);
   }
-  if (limit_nano !== undefined && !(limit_nano > 0n && fitsColumn(limit_nano))) {
+  if (limit_nano !== null && !(limit_nano > 0n && limit_nano < UNLIMITED_NANO)) {
     throw new StoreError('The spending limit of a key must be above zero, and fit a balance.');
   }
 }
@@ -171,7 +212,7 @@ export async function keys(database: Database, account_id: string): Promise<Key[
     knex('keys')
       .where({ account_id })
       .orderBy(['created_ms', 'id'])
-      .select(...COLUMNS),
+      .select(...KEY_COLUMNS),
   );
   return rows.map(toKey);
 }
@@ -182,7 +223,7 @@ export async function key(database: Database, id: string): Promise<Key | undefin
   const row = await database.read<KeyRow | undefined>((knex) =>
     knex('keys')
       .where({ id })
-      .first(...COLUMNS),
+      .first(...KEY_COLUMNS),
   );
   return row && toKey(row);
 }
@@ -217,7 +258,7 @@ export async function revokeKey(
   });
 }
 
-function toKey(row: KeyRow): Key {
+export function toKey(row: KeyRow): Key {
   return {
     ...row,
     created_ms: Number(row.created_ms),
@@ -225,5 +266,8 @@ function toKey(row: KeyRow): Key {
     revoked_ms: numberOrNull(row.revoked_ms),
     expires_ms: numberOrNull(row.expires_ms),
     models: row.models === null ? null : (JSON.parse(row.models) as string[]),
+    limit_nano: row.limit_nano === UNLIMITED_NANO ? null : row.limit_nano,
+    rates: ratesIn(row.rates),
+    previous_until_ms: numberOrNull(row.previous_until_ms),
   };
 }

@@ -4,7 +4,6 @@ import {
   chargeFault,
   holdFault,
   isBeyondHold,
-  modelsIn,
   refusedKey,
   TOUCH_EVERY_MS,
   type ChargeCommand,
@@ -31,6 +30,8 @@ interface KeyRow {
   expires_ms: string | null;
   models: string | null;
   suspended_ms: string | null;
+  key_rates: string | null;
+  account_rates: string | null;
 }
 
 /**
@@ -76,18 +77,25 @@ export class PostgresHotPath implements HotPath {
   }
 
   async #caller(secret_sha256: string): Promise<Caller | undefined> {
-    const { rows } = await this.#session.run<KeyRow>('caller', [secret_sha256]);
-    const row = rows[0];
-    if (!row) return undefined;
-    const { key_id, account_id, last_used_ms, expires_ms, suspended_ms } = row;
     const now_ms = this.#now();
+    const row =
+      (await this.#keyRow('caller', secret_sha256)) ??
+      (await this.#keyRow('callerBefore', secret_sha256, now_ms));
+    if (!row) return undefined;
+    const { key_id, last_used_ms, expires_ms, suspended_ms } = row;
     if (expires_ms !== null && Number(expires_ms) <= now_ms) return undefined;
     if (last_used_ms === null || now_ms - Number(last_used_ms) > TOUCH_EVERY_MS) {
       this.#touch(key_id, now_ms);
     }
     // Reads of one key that arrive together share this object.
-    const caller = { key_id, account_id, models: modelsIn(row.models) };
-    return callerOf(caller, suspended_ms !== null);
+    return callerOf(row, suspended_ms !== null);
+  }
+
+  async #keyRow(
+    name: 'caller' | 'callerBefore',
+    ...values: unknown[]
+  ): Promise<KeyRow | undefined> {
+    return (await this.#session.run<KeyRow>(name, values)).rows[0];
   }
 
   /** No caller waits for this update, and the next use of the key repeats it. */

@@ -18,7 +18,7 @@ const KEPT = parameters(7, ['text', 'text', 'bigint', 'integer', 'text']);
 
 /**
  * Holds $3 for the account $2 and the key $6, as the given rows. The key stays locked until the
- * commit, so that a revocation comes either before the hold or after it.
+ * commit, so that a revocation, or a change of its terms, comes either before the hold or after it.
  */
 const holding = (row: string, from: string) => `
     with key as materialized (
@@ -33,7 +33,8 @@ const holding = (row: string, from: string) => `
       returning id
     ), counted as (
       update keys set held_nano = held_nano + $3::bigint
-      where id = $6 and limit_nano is not null and exists (select from admitted)
+      where id = $6 and (select limit_nano from key) is not null
+        and exists (select from admitted)
     )
     insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
     select ${row}, $5::bigint, (select key_id from key where limit_nano is not null) from ${from}`;
@@ -63,16 +64,17 @@ interface Charging {
 
 /**
  * Ends the hold, then collects as much of $3 as the account and the key allow. `least` ignores the
- * null of a key without a limit. A missing account breaks the ledger's foreign key. The ledger
- * notes the rest as uncollected, together with $6, the cost that the client does not owe.
+ * null of a key without a limit, which is locked too: its first limit must miss no charge. A
+ * missing account breaks the ledger's foreign key. The ledger notes the rest as uncollected,
+ * together with $6, the cost that the client does not owe.
  */
 const charging = ({ columns_from, first, condition }: Charging) => `
     with ${first} ended as (
       delete from holds where request_id = $2 and account_id = $1 ${condition}
       returning amount_nano, key_id
     ), key as materialized (
-      select limit_nano - spent_nano - held_nano as left_nano from keys
-      where id = $4 and limit_nano is not null and (select count(*) from ended) >= 0
+      select limit_nano, limit_nano - spent_nano - held_nano as left_nano from keys
+      where id = $4 and (select count(*) from ended) >= 0
       for no key update
     ), account as materialized (
       select balance_nano - held_nano as left_nano from accounts
@@ -98,7 +100,7 @@ const charging = ({ columns_from, first, condition }: Charging) => `
         spent_nano = spent_nano - coalesce((select amount_nano from entry), 0),
         held_nano = held_nano
           - coalesce((select amount_nano from ended where key_id is not null), 0)
-      where id = $4 and limit_nano is not null
+      where id = $4 and (select limit_nano from key) is not null
         and (exists (select from entry) or exists (select from ended))
       returning id
     ), paid as (
@@ -121,15 +123,20 @@ const keeping = (values: string, free: boolean) => `
     where idempotency_keys.request_id = excluded.request_id
     returning request_id`;
 
+const caller = `
+    select keys.id as key_id, account_id, last_used_ms, expires_ms, models, suspended_ms,
+      keys.rates as key_rates, accounts.rates as account_rates
+    from keys join accounts on accounts.id = account_id
+    where revoked_ms is null`;
+
 /**
  * The statements of the hot path on PostgreSQL, prepared by these names on each connection. All
  * lock rows in one order (idempotency keys, holds, keys, accounts), which excludes deadlocks.
  */
 export const SQL = {
-  caller: `
-    select keys.id as key_id, account_id, last_used_ms, expires_ms, models, suspended_ms
-    from keys join accounts on accounts.id = account_id
-    where secret_sha256 = $1 and revoked_ms is null`,
+  caller: `${caller} and secret_sha256 = $1`,
+  // By the secret before the last rotation, until its overlap ends.
+  callerBefore: `${caller} and previous_sha256 = $1 and previous_until_ms > $2::bigint`,
   touch: `
     update keys set last_used_ms = $2::bigint
     where id = $1 and coalesce(last_used_ms, -1) < $2::bigint`,
@@ -176,8 +183,8 @@ export const SQL = {
         coalesce(sum(amount_nano) filter (where key_id is not null), 0)::bigint as key_nano
       from ended
     ), key as materialized (
-      select limit_nano - spent_nano - held_nano as left_nano from keys
-      where id = $4 and limit_nano is not null and (select nano from freed) >= 0
+      select limit_nano, limit_nano - spent_nano - held_nano as left_nano from keys
+      where id = $4 and (select nano from freed) >= 0
       for no key update
     ), account as materialized (
       select balance_nano - held_nano as left_nano from accounts
@@ -213,7 +220,7 @@ export const SQL = {
     ), counted as (
       update keys set spent_nano = keys.spent_nano + total.spent_nano,
         held_nano = keys.held_nano - total.key_freed_nano
-      from total where keys.id = $4 and limit_nano is not null
+      from total where keys.id = $4 and (select limit_nano from key) is not null
       returning keys.id
     ), paid as (
       update accounts set balance_nano = balance_nano - total.spent_nano,

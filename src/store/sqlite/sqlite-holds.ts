@@ -238,9 +238,9 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
     const { request_id, account_id, key_id, cost_nano, not_owed_nano = 0n } = charge;
     const ended = this.#statements.endHold.get(request_id, account_id);
     const freed_nano = ended?.[0] ?? 0n;
-    // A hold without a key ID belongs to a key without a limit. Without a hold, read the key.
-    const mayCount = !ended || ended[1] !== null;
-    const left_nano = mayCount ? this.#left(key_id, freed_nano) : undefined;
+    // A hold without a key ID is older than the key's limit: the key counts its charge alone.
+    const key_freed_nano = ended && ended[1] !== null ? freed_nano : 0n;
+    const left_nano = this.#left(key_id, key_freed_nano);
     const max_nano = minNano(this.#available(account_id) + freed_nano, left_nano ?? cost_nano);
     const collected_nano = minNano(cost_nano, max_nano > 0n ? max_nano : 0n);
     const uncollected_nano = cost_nano - collected_nano + not_owed_nano;
@@ -249,7 +249,7 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
     if (!isFirst && !ended) return false;
     const spent_nano = isFirst ? collected_nano : 0n;
     this.#pay(account_id, { spent_nano, freed_nano });
-    if (left_nano !== undefined) this.#statements.count.run(spent_nano, -freed_nano, key_id);
+    if (left_nano !== undefined) this.#statements.count.run(spent_nano, -key_freed_nano, key_id);
     return isFirst && { uncollected_nano };
   }
 

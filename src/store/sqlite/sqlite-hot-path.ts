@@ -6,7 +6,6 @@ import {
   callerOf,
   chargeFault,
   holdFault,
-  modelsIn,
   refusedKey,
   TOUCH_EVERY_MS,
   type HotPath,
@@ -89,10 +88,11 @@ export class SqliteHotPath implements HotPath {
   }
 
   #caller(secret_sha256: string): Caller | undefined {
-    const row = this.#keys.caller.get(secret_sha256);
-    if (!row) return undefined;
-    const [key_id, account_id, last_used_ms, expires_ms, models, suspended_ms] = row;
     const now_ms = this.#now();
+    const row =
+      this.#keys.caller.get(secret_sha256) ?? this.#keys.callerBefore.get(secret_sha256, now_ms);
+    if (!row) return undefined;
+    const [key_id, account_id, last_used_ms, expires_ms, models, suspended_ms, ...rates] = row;
     if (expires_ms !== null && expires_ms <= now_ms) return undefined;
     if (last_used_ms === null || now_ms - last_used_ms > TOUCH_EVERY_MS) {
       const touch = () => this.#keys.touch.run(now_ms, key_id, now_ms);
@@ -100,7 +100,9 @@ export class SqliteHotPath implements HotPath {
       this.#group.add(touch).catch(() => undefined);
     }
     // Reads of one key that arrive together share this object.
-    return callerOf({ key_id, account_id, models: modelsIn(models) }, suspended_ms !== null);
+    const [key_rates, account_rates] = rates;
+    const columns = { key_id, account_id, models, key_rates, account_rates };
+    return callerOf(columns, suspended_ms !== null);
   }
 
   hold(

@@ -11,6 +11,8 @@ type KeyRow = [
   expires_ms: number | null,
   models: string | null,
   suspended_ms: number | null,
+  key_rates: string | null,
+  account_rates: string | null,
 ];
 
 interface Figures {
@@ -24,12 +26,16 @@ type EndedHold = [amount_nano: bigint, key_id: string | null];
 
 /** The statements that find the key of a request and note its use. */
 export function prepareKeys(database: Sqlite.Database) {
+  const caller = `select keys.id, account_id, last_used_ms, expires_ms, models, suspended_ms,
+      keys.rates, accounts.rates
+    from keys join accounts on accounts.id = account_id
+    where revoked_ms is null`;
   return {
-    caller: database
-      .prepare<[string], KeyRow>(
-        `select keys.id, account_id, last_used_ms, expires_ms, models, suspended_ms
-         from keys join accounts on accounts.id = account_id
-         where secret_sha256 = ? and revoked_ms is null`,
+    caller: database.prepare<[string], KeyRow>(`${caller} and secret_sha256 = ?`).raw(),
+    /** By the secret before the last rotation, until its overlap ends. */
+    callerBefore: database
+      .prepare<[string, now_ms: number], KeyRow>(
+        `${caller} and previous_sha256 = ? and previous_until_ms > ?`,
       )
       .raw(),
     touch: database.prepare<[now_ms: number, key_id: string, now_ms: number]>(

@@ -17,13 +17,16 @@ export async function endHold(
   await pay(trx, task, { spent_nano: 0n, freed_nano: task.hold_nano });
 }
 
-/** Whether the store counts the key's holds and spending. A key keeps its limit for life. */
-export async function hasLimit(trx: Knex.Transaction, key_id: string): Promise<boolean> {
-  const row: unknown = await trx('keys')
+/**
+ * Locks the key, and says whether the store counts its holds and spending. Without the lock, a
+ * limit that is being set would miss them.
+ */
+export async function lockCounted(trx: Knex.Transaction, key_id: string): Promise<boolean> {
+  const key: { limit_nano: bigint | null } | undefined = await trx('keys')
     .where({ id: key_id })
-    .whereNotNull('limit_nano')
-    .first('id');
-  return row !== undefined;
+    .forUpdate()
+    .first('limit_nano');
+  return key !== undefined && key.limit_nano !== null;
 }
 
 /** Fails a task that has not ended. False if it has ended, or does not exist. */
@@ -112,10 +115,11 @@ async function pay(
 ): Promise<void> {
   if (spent_nano === 0n && freed_nano === 0n) return;
   const held_nano = trx.raw('held_nano - ?', [toBinding(freed_nano)]);
-  await trx('keys')
-    .where({ id: key_id })
-    .whereNotNull('limit_nano')
-    .update({ held_nano, spent_nano: trx.raw('spent_nano + ?', [toBinding(spent_nano)]) });
+  if (await lockCounted(trx, key_id)) {
+    await trx('keys')
+      .where({ id: key_id })
+      .update({ held_nano, spent_nano: trx.raw('spent_nano + ?', [toBinding(spent_nano)]) });
+  }
   await trx('accounts')
     .where({ id: account_id })
     .update({

@@ -5,7 +5,7 @@ import type { EndedCall } from '../idempotency/idempotency-types.js';
 import { toBinding, isPossible, toStorableText } from '../column-values.js';
 import { register, type Process } from '../leases/leases.js';
 import { begunTask, lockTask, readTasks } from './task-rows.js';
-import { cancelTask, endHold, failTask, hasLimit, chargeTask } from './task-endings.js';
+import { cancelTask, endHold, failTask, lockCounted, chargeTask } from './task-endings.js';
 import { hasEnded, removeTask, sweep } from './task-sweep.js';
 import type {
   Task,
@@ -62,18 +62,9 @@ async function begin(
   self: Process,
   { now_ms, clock_ms }: { now_ms: number; clock_ms: string },
 ): Promise<Task> {
-  const { id, account_id, key_id, hold_nano } = intent;
+  const { hold_nano } = intent;
   await register(trx, self, clock_ms);
-  if (hold_nano > 0n) {
-    // Not every driver returns deleted rows, but all return their number.
-    const taken = await trx('holds')
-      .where({ request_id: id, account_id, amount_nano: toBinding(hold_nano) })
-      .where({ key_id: (await hasLimit(trx, key_id)) ? key_id : null })
-      .delete();
-    if (taken === 0) {
-      throw new StoreError(`The hold of request ${id} has ended before its task began.`);
-    }
-  }
+  if (hold_nano > 0n) await takeHold(trx, intent);
   const { videos: _counted, ...task } = begunTask(intent, now_ms);
   await trx('tasks').insert({
     ...task,
@@ -84,6 +75,25 @@ async function begin(
     jobs: '[]',
   });
   return { ...task, videos: 0 };
+}
+
+/** Removes the hold of the request, whose amount the task holds from now on. */
+async function takeHold(
+  trx: Knex.Transaction,
+  { id, account_id, key_id, hold_nano }: TaskIntent,
+): Promise<void> {
+  const amount_nano = toBinding(hold_nano);
+  const hold: { key_id: string | null } | undefined = await trx('holds')
+    .where({ request_id: id, account_id, amount_nano })
+    .forUpdate()
+    .first('key_id');
+  if (!hold) throw new StoreError(`The hold of request ${id} has ended before its task began.`);
+  await trx('holds').where({ request_id: id }).delete();
+  // The key counts all its tasks, also one whose hold is older than its limit.
+  if (hold.key_id !== null || !(await lockCounted(trx, key_id))) return;
+  await trx('keys')
+    .where({ id: key_id })
+    .update({ held_nano: trx.raw('held_nano + ?', [amount_nano]) });
 }
 
 async function accept(

@@ -12,6 +12,7 @@ onEachStore('the store of accounts', (ground) => {
       held_nano: 0n,
       created_ms: ground.now_ms,
       suspended_ms: null,
+      rates: null,
     });
     expect(account.id).to.match(/^acc_[0-9A-Za-z]{16}$/);
     const entries = await store.ledger(account.id, { limit: 10 });

@@ -154,12 +154,31 @@ onEachStore('a key with a limit', (ground) => {
     });
   }
 
-  it('begins no task with a hold that was not counted', async () => {
+  it('counts a task whose hold is older than the limit', async () => {
+    const { store, id, key, figures } = await begin(ground, {});
+    await store.hold('t1', id, dollars(3), key.id);
+    await store.editKey(key.id, { limit_nano: LIMIT });
+    expect(await figures()).to.deep.equal([0n, 0n, dollars(3)]);
+    await store.tasks.begin(intentOf(id, key.id, ground.now_ms));
+    expect(await figures()).to.deep.equal([0n, dollars(3), dollars(3)]);
+    await store.tasks.fail('t1', 'no', 0);
+    expect(await figures()).to.deep.equal([0n, 0n, 0n]);
+  });
+
+  it('counts a task that is older than the limit', async () => {
+    const { store, id, key, figures } = await begin(ground, {});
+    await store.hold('t1', id, dollars(3), key.id);
+    await store.tasks.begin(intentOf(id, key.id, ground.now_ms));
+    await store.editKey(key.id, { limit_nano: LIMIT });
+    expect(await figures()).to.deep.equal([0n, dollars(3), dollars(3)]);
+  });
+
+  it('begins no task with a hold of another amount', async () => {
     const { store, id, key, figures } = await begin(ground);
-    await store.hold('t1', id, dollars(3));
+    await store.hold('t1', id, dollars(2), key.id);
     const begun = store.tasks.begin(intentOf(id, key.id, ground.now_ms));
     expect(await refusal(begun)).to.contain('has ended before its task began');
-    expect(await figures()).to.deep.equal([0n, 0n, dollars(3)]);
+    expect(await figures()).to.deep.equal([0n, dollars(2), dollars(2)]);
   });
 
   it('admits exactly as many of 200 at once, in two processes, as it pays for', async () => {
