@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Configuration } from '../core/configuration.js';
-import type { Difference } from '../gateway/differences.js';
+import type { Difference } from '../gateway/difference.js';
 import type { Account } from '../store/accounts/accounts.js';
 import type { Store } from '../store/store-types.js';
 import { ConfigError } from '../config/config-error.js';

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { ProviderEntry } from '../schema-types/gateway.js';
 import type { Provider, Timeouts } from '../core/provider.js';
+import { memoizeByObject } from '../lib/objects.js';
 import { checkNames } from './adapter.js';
 import { readAddress } from './address.js';
 import { readHeaders } from './headers.js';
@@ -76,6 +78,7 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
   return {
     name,
     manifest: entry.uses ?? name,
+    manifest_digest: digestOf(manifest),
     base_url,
     headers: readHeaders(source, pointer, entry, manifest),
     ...(service_account && { service_account }),
@@ -90,6 +93,10 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     wire,
   };
 }
+
+const digestOf = memoizeByObject(({ data }: Manifest) =>
+  createHash('sha256').update(JSON.stringify(data)).digest('base64'),
+);
 
 function readPromptTokens({
   hidden_tokens,

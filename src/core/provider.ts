@@ -66,6 +66,8 @@ export interface ServiceAccount {
 export interface Provider {
   name: string;
   manifest: string;
+  /** A hash of what the manifest says, by which `diff` tells a changed one. */
+  manifest_digest?: string;
   base_url: string;
   /** The headers of every call, with credentials. They must never be logged. */
   headers: Readonly<Record<string, string>>;

@@ -2,16 +2,16 @@ import type { Configuration, EndpointEntry } from '../core/configuration.js';
 import type { Model, Upstream } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import { MODALITIES } from '../modalities/index.js';
+import { changeOf, lossOf, type Difference } from './difference.js';
 import { priceDifferences } from './price-differences.js';
 import { settingDifferences, startDifferences } from './setting-differences.js';
 import { restartKeys, restartSentence } from './start-settings.js';
-
-/** One change between two configurations, in a sentence. */
-export interface Difference {
-  /** Whether clients lose something that worked before. */
-  loses: boolean;
-  text: string;
-}
+import {
+  endpointValueDifferences,
+  modelValueDifferences,
+  providerValueDifferences,
+  settingValueDifferences,
+} from './value-differences.js';
 
 /**
  * Lists the changes for clients and bills between two configurations, models first. For a reload it
@@ -26,22 +26,28 @@ export async function differences(
   const found: Difference[] = [];
   for (const [id, model] of before.models) {
     const next = after.models.get(id);
-    if (next) found.push(...(await modelDifferences(model, next)));
-    else found.push(loss(`model ${id} is gone`));
+    if (next) found.push(...(await modelDifferences(model, next, isReload)));
+    else found.push(lossOf(`model ${id} is gone`));
   }
   for (const id of after.models.keys()) {
-    if (!before.models.has(id)) found.push(change(`model ${id} is new`));
+    if (!before.models.has(id)) found.push(changeOf(`model ${id} is new`));
   }
+  const isListed = (id: string): boolean => before.models.has(id) && after.models.has(id);
+  const orders = [before, after].map(({ models }) =>
+    [...models.keys()].filter(isListed).join('\n'),
+  );
+  if (orders[0] !== orders[1]) found.push(changeOf('the models are listed in another order'));
   const settings = settingDifferences(before, after);
   const restart = restartSentence(restartKeys(before, after));
   return [
     ...found,
-    ...providerDifferences(before, after, !isReload),
-    ...endpointDifferences(before, after),
-    ...settings.losses.map(loss),
-    ...settings.changes.map(change),
-    ...(isReload ? [] : startDifferences(before, after).map(change)),
-    ...(restart === undefined ? [] : [change(restart)]),
+    ...providerDifferences(before, after, isReload),
+    ...endpointDifferences(before, after, isReload),
+    ...settings.losses.map(lossOf),
+    ...settings.changes.map(changeOf),
+    ...settingValueDifferences(before, after, isReload),
+    ...(isReload ? [] : startDifferences(before, after).map(changeOf)),
+    ...(restart === undefined ? [] : [changeOf(restart)]),
   ];
 }
 
@@ -54,15 +60,11 @@ export function lostModels(
   return models.filter((id) => before.models.has(id) && !after.models.has(id));
 }
 
-function loss(text: string): Difference {
-  return { loses: true, text };
-}
-
-function change(text: string): Difference {
-  return { loses: false, text };
-}
-
-async function modelDifferences(before: Model, after: Model): Promise<Difference[]> {
+async function modelDifferences(
+  before: Model,
+  after: Model,
+  isReload: boolean,
+): Promise<Difference[]> {
   const { id } = before;
   const named = (of: (model: Model) => ReadonlySet<string> | undefined, noun: string) =>
     setDifferences(of(before), of(after)).map(({ loses, text }) => {
@@ -72,13 +74,14 @@ async function modelDifferences(before: Model, after: Model): Promise<Difference
     ...named((model) => model.capabilities, 'capability'),
     ...named((model) => model.passthrough, 'field'),
     ...named((model) => model.tool_types, 'tool type'),
-    ...priceDifferences(before, after).map(change),
+    ...priceDifferences(before, after).map(changeOf),
     ...limitDifferences(before, after),
     ...upstreamDifferences(before, after),
+    ...modelValueDifferences(before, after, isReload),
     ...(await holdDifferences(before, after)),
     ...(before.owner === after.owner
       ? []
-      : [change(`model ${id}: its owner is ${after.owner}, ${before.owner} before`)]),
+      : [changeOf(`model ${id}: its owner is ${after.owner}, ${before.owner} before`)]),
   ];
 }
 
@@ -87,8 +90,8 @@ function setDifferences(
   after: ReadonlySet<string> = new Set(),
 ): Difference[] {
   return [
-    ...[...before].filter((name) => !after.has(name)).map((name) => loss(`${name} is gone`)),
-    ...[...after].filter((name) => !before.has(name)).map((name) => change(`${name} is new`)),
+    ...[...before].filter((name) => !after.has(name)).map((name) => lossOf(`${name} is gone`)),
+    ...[...after].filter((name) => !before.has(name)).map((name) => changeOf(`${name} is new`)),
   ];
 }
 
@@ -100,7 +103,7 @@ function limitDifferences(before: Model, after: Model): Difference[] {
     if (JSON.stringify(old) === JSON.stringify(now)) return [];
     const text = `model ${before.id}: the limit ${name} is ${shown(now)}, ${shown(old)} before`;
     // The tokens of an image bound the hold, and refuse no request.
-    return [name !== 'image_tokens' && isTighter(old, now) ? loss(text) : change(text)];
+    return [name !== 'image_tokens' && isTighter(old, now) ? lossOf(text) : changeOf(text)];
   });
 }
 
@@ -128,7 +131,7 @@ function shown(limit: unknown): string {
 
 function upstreamDifferences({ id, ...before }: Model, after: Model): Difference[] {
   const [old, now] = [formatUpstreams(before.upstreams), formatUpstreams(after.upstreams)];
-  return old === now ? [] : [change(`model ${id}: its upstreams are ${now}; ${old} before`)];
+  return old === now ? [] : [changeOf(`model ${id}: its upstreams are ${now}; ${old} before`)];
 }
 
 function formatUpstreams(upstreams: readonly Upstream[]): string {
@@ -151,7 +154,7 @@ async function holdDifferences(before: Model, after: Model): Promise<Difference[
     if (now <= old) continue;
     const grown = `${formatDollars(old)} to ${formatDollars(now)}`;
     found.push(
-      change(`model ${before.id}: the hold of an example ${name} call grows from ${grown}`),
+      changeOf(`model ${before.id}: the hold of an example ${name} call grows from ${grown}`),
     );
   }
   return found;
@@ -160,36 +163,50 @@ async function holdDifferences(before: Model, after: Model): Promise<Difference[
 function providerDifferences(
   before: Configuration,
   after: Configuration,
-  hasAddresses: boolean,
+  isReload: boolean,
 ): Difference[] {
-  return [...before.providers].flatMap(([name, { base_url }]) => {
+  const told = [...before.providers].flatMap(([name, provider]) => {
     const next = after.providers.get(name);
-    if (!next || next.base_url === base_url || base_url === '' || next.base_url === '') return [];
-    const address = hasAddresses ? `${next.base_url}, ${base_url} before` : 'another one';
-    return [change(`provider ${name}: its address is ${address}`)];
+    // A model that it served is told of as well: the entry alone takes nothing from clients.
+    if (!next) return [changeOf(`provider ${name} is gone`)];
+    const { base_url } = provider;
+    const address = isReload ? 'another one' : `${next.base_url}, ${base_url} before`;
+    const isMoved = next.base_url !== base_url;
+    const moved = isMoved ? [changeOf(`provider ${name}: its address is ${address}`)] : [];
+    return [...moved, ...providerValueDifferences(provider, next, isReload)];
   });
+  const news = [...after.providers.keys()].filter((name) => !before.providers.has(name));
+  return [...told, ...news.map((name) => changeOf(`provider ${name} is new`))];
 }
 
-function endpointDifferences(before: Configuration, after: Configuration): Difference[] {
+function endpointDifferences(
+  before: Configuration,
+  after: Configuration,
+  isReload: boolean,
+): Difference[] {
   const address = ({ method, path }: EndpointEntry): string => `${method} ${path}`;
   const news = new Map(after.endpoints.map((one) => [address(one), one]));
   const olds = new Map(before.endpoints.map((one) => [address(one), one]));
   const found: Difference[] = [];
   const changed = new Map<string, string[]>();
-  for (const [at, { stages }] of olds) {
+  for (const [at, one] of olds) {
     const next = news.get(at);
-    if (!next) found.push(loss(`endpoint ${at} is gone`));
-    else if (stagesOf(next.stages) !== stagesOf(stages)) {
-      const text = stagesChange(stages, next.stages);
+    if (!next) {
+      found.push(lossOf(`endpoint ${at} is gone`));
+      continue;
+    }
+    found.push(...endpointValueDifferences(at, one, next, isReload));
+    if (stagesOf(next.stages) !== stagesOf(one.stages)) {
+      const text = stagesChange(one.stages, next.stages);
       changed.set(text, [...(changed.get(text) ?? []), at]);
     }
   }
   for (const [text, [first = '', ...more]] of changed) {
     const endpoints = more.length === 1 ? 'endpoint' : 'endpoints';
     const others = more.length === 0 ? '' : ` (as in ${more.length} more ${endpoints})`;
-    found.push(change(`endpoint ${first}: ${text}${others}`));
+    found.push(changeOf(`endpoint ${first}: ${text}${others}`));
   }
-  for (const at of news.keys()) if (!olds.has(at)) found.push(change(`endpoint ${at} is new`));
+  for (const at of news.keys()) if (!olds.has(at)) found.push(changeOf(`endpoint ${at} is new`));
   return found;
 }
 

@@ -1,6 +1,7 @@
 import { priceShape, type PriceShape } from '../billing/price-shape.js';
-import type { Model, Upstream } from '../core/model.js';
+import type { Model } from '../core/model.js';
 import { amountsOf } from './margins.js';
+import { isSameUpstream } from './value-differences.js';
 
 /**
  * What a new configuration changes in the prices of a model, in sentences. An upstream has
@@ -9,17 +10,13 @@ import { amountsOf } from './margins.js';
 export function priceDifferences(before: Model, after: Model): string[] {
   const [old, now] = [priceShape(before.price), priceShape(after.price)];
   const own = before.upstreams.flatMap((upstream) => {
-    const next = after.upstreams.find((one) => isSame(one, upstream));
+    const next = after.upstreams.find((one) => isSameUpstream(one, upstream));
     if (!next) return [];
     const [was, is] = [priceShape(upstream.price), priceShape(next.price)];
     if (isEqual(was, old) && isEqual(is, now)) return [];
     return shapeDifferences(`${before.id} at ${upstream.provider.name}`, was, is);
   });
   return [...shapeDifferences(before.id, old, now), ...own];
-}
-
-function isSame(one: Upstream, other: Upstream): boolean {
-  return one.provider.name === other.provider.name && one.model === other.model;
 }
 
 function isEqual(one: PriceShape, other: PriceShape): boolean {

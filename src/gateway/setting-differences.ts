@@ -1,27 +1,5 @@
 import type { Configuration } from '../core/configuration.js';
-import { formatDuration, formatSize } from './config-units.js';
 import { restartKeys } from './start-settings.js';
-
-type Limits = Configuration['limits'];
-
-/** The limits of the gateway that its clients meet, by the names that gateway.yaml gives them. */
-const LIMITS: readonly [name: string, key: keyof Limits, shown: (value: number) => string][] = [
-  ['body', 'body_bytes', formatSize],
-  ['body_values', 'body_values', String],
-  ['task', 'task_ms', formatDuration],
-  ['image_bytes', 'image_bytes', formatSize],
-  ['image_ttl', 'image_ttl_ms', formatDuration],
-  ['idempotency', 'idempotency_ms', formatDuration],
-  ['keys', 'keys', String],
-  ['fetch', 'fetch_ms', formatDuration],
-  ['fetch_bytes', 'fetch_bytes', formatSize],
-  ['fetch_urls', 'fetch_urls', String],
-  ['media', 'media_ms', formatDuration],
-  ['media_memory', 'media_memory_bytes', formatSize],
-];
-
-/** `upstream` names the upstreams to clients, so an operator must see that it was turned on. */
-const HEADERS = ['upstream', 'cost', 'attempts'] as const;
 
 interface SettingDifferences {
   losses: string[];
@@ -34,21 +12,23 @@ export function settingDifferences(
   after: Configuration,
 ): SettingDifferences {
   const found: SettingDifferences = { losses: [], changes: [] };
-  for (const [name, key, shown] of LIMITS) {
-    const [old, now] = [before.limits[key], after.limits[key]];
-    if (now === old) continue;
-    const list = now < old ? found.losses : found.changes;
-    list.push(`limits.${name} is ${shown(now)}, ${shown(old)} before`);
-  }
   const isOpen = after.cors.includes('*');
   const gone = before.cors.filter((origin) => !isOpen && !after.cors.includes(origin));
   found.losses.push(...gone.map((origin) => `cors: pages of ${origin} may no longer call`));
-  for (const name of HEADERS) {
+  const names = Object.keys({
+    ...before.headers,
+    ...after.headers,
+  }) as (keyof typeof after.headers)[];
+  for (const name of names) {
     if (before.headers[name] === after.headers[name]) continue;
+    // `upstream` names the upstreams to clients: an operator must see that it was turned on.
     if (after.headers[name]) found.changes.push(`answers have the header tollgate-${name}`);
     else found.losses.push(`answers have no header tollgate-${name} any more`);
   }
+  const more = after.cors.filter((origin) => !before.cors.includes(origin));
+  found.changes.push(...more.map((origin) => `cors: pages of ${origin} may call now`));
   if (before.dashboard && !after.dashboard) found.losses.push('the dashboard is gone');
+  if (!before.dashboard && after.dashboard) found.changes.push('the dashboard is served now');
   return found;
 }
 

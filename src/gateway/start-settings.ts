@@ -17,6 +17,21 @@ const START: Readonly<Record<string, (configuration: Configuration) => unknown>>
   'limits.journal_bytes': ({ limits }) => limits.journal_bytes,
 };
 
+/** The values of the same keys, by their paths in the configuration. */
+export const START_VALUES: readonly string[] = [
+  'listen',
+  'store',
+  'journal',
+  'metrics',
+  'traces',
+  'alerts',
+  'log_level',
+  'log_format',
+  'limits.connections',
+  'limits.idle_connection_ms',
+  'limits.journal_bytes',
+];
+
 /** The changed keys that a running gateway takes up at its next start only. */
 export function restartKeys(before: Configuration, after: Configuration): string[] {
   const isChanged = (of: (configuration: Configuration) => unknown): boolean =>

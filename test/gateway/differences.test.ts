@@ -225,6 +225,110 @@ const PAIRS: [title: string, from: string, to: string, told: string[], loses: bo
   ],
 ];
 
+/** Values that follow from others, or that no gateway.yaml decides. */
+const DERIVED = [
+  /^\/(?:file|directory|is_public_url_default)$/u,
+  /^\/(?:models|providers)\/[^/]+\/(?:id|name)$/u,
+  /\/upstreams\/\d+\/provider$/u,
+  /\/price\/(?:free|input_only|new_key)$/u,
+  /^\/endpoints\/\d+\/(?:main|traits|place|stages\/\d+\/(?:place|option_place|part_places|new_key))/u,
+  // One operation of a manifest has one codec, which is code.
+  /\/codec(?:\/|$)/u,
+];
+
+/** Copies of a value, each of which differs in one of the values within, with its path. */
+function* changedEach(value: unknown, path: string): Generator<{ path: string; value: unknown }> {
+  if (DERIVED.some((one) => one.test(path)) || typeof value === 'function') return;
+  if (value instanceof Set) {
+    yield { path, value: new Set([...(value as Set<unknown>), 'other']) };
+  } else if (value instanceof Map) {
+    const map = value as ReadonlyMap<unknown, unknown>;
+    for (const [key, inner] of map) {
+      for (const one of changedEach(inner, `${path}/${String(key)}`)) {
+        yield { path: one.path, value: new Map(map).set(key, one.value) };
+      }
+    }
+  } else if (Array.isArray(value)) {
+    const list = value as unknown[];
+    for (const [at, inner] of list.entries()) {
+      for (const one of changedEach(inner, `${path}/${at}`)) {
+        yield { path: one.path, value: list.with(at, one.value) };
+      }
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) {
+      for (const one of changedEach(inner, `${path}/${key}`)) {
+        yield { path: one.path, value: { ...value, [key]: one.value } };
+      }
+    }
+    // A key that this version does not know yet.
+    const added = `${path}/new_key`;
+    if (!DERIVED.some((one) => one.test(added))) {
+      yield { path: added, value: { ...value, new_key: 1 } };
+    }
+  } else yield { path, value: otherThan(value, path) };
+}
+
+function otherThan(value: unknown, path: string): unknown {
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'number') return value === Infinity ? 1 : value + 1000;
+  if (typeof value === 'bigint') return value + 1_000_000_000n;
+  if (value === undefined) return path.includes('/limits/') ? 5 : 'other';
+  return `${JSON.stringify(value)}x`;
+}
+
+const CHANGED =
+  '{ provider: here, model: one, set: { temperature: 0 }, drop: [tools], rename: { stop: ends } }';
+
+/** Changes that `diff` did not see, with all that it says of each. */
+const ONCE_SILENT: [title: string, from: string, to: string, told: [boolean, string][]][] = [
+  [
+    'what an upstream entry sets, drops and renames, which diff called nothing',
+    '{ provider: here, model: one }',
+    CHANGED,
+    [
+      [true, 'model small at here: set.temperature is 0, none before'],
+      [true, 'model small at here: drop has tools now'],
+      [false, 'model small at here: rename.stop is ends, none before'],
+    ],
+  ],
+  [
+    'a shorter timeout, which diff called nothing',
+    "9000/v1', api",
+    "9000/v1', timeout: { first_byte: 5s }, api",
+    [[true, 'provider here: timeout.first_byte is 5s, 10m before']],
+  ],
+  [
+    'a narrower sign_in.allow, which diff called nothing',
+    '[ada@example.org, eve@example.com]',
+    "['@example.org']",
+    [
+      [
+        true,
+        'sign_in.allow no longer has ada@example.org, eve@example.com, ' +
+          'has @example.org now, so that eve@example.com cannot sign in',
+      ],
+    ],
+  ],
+  [
+    'a wider sign_in.allow, by which nobody loses anything',
+    '[ada@example.org, eve@example.com]',
+    "['*']",
+    [[false, 'sign_in.allow no longer has ada@example.org, eve@example.com, has * now']],
+  ],
+  [
+    'another key of a provider, whose value stays secret',
+    "9000/v1', api_key: '${KEY}'",
+    "9000/v1', api_key: sk-literal-1234567890",
+    [[false, 'provider here: headers.authorization changes']],
+  ],
+];
+
+const SIGN_IN = `sign_in:
+  providers: { work: { issuer: 'https://id.example', client_id: a, client_secret: b } }
+  allow: [ada@example.org, eve@example.com]
+`;
+
 describe('the differences of two configurations', () => {
   let folder: string;
   before(async () => (folder = await mkdtemp(join(tmpdir(), 'tollgate-diff-'))));
@@ -237,6 +341,60 @@ describe('the differences of two configurations', () => {
     if (!configuration) throw new Error(JSON.stringify(faults));
     return configuration;
   };
+
+  for (const [title, from, to, told] of ONCE_SILENT) {
+    it(`tell of ${title}`, async () => {
+      const yaml = BASE + SIGN_IN;
+      expect(yaml).to.include(from);
+      const found = await differences(await read(yaml), await read(yaml.replace(from, to)));
+      expect(found.map(({ loses, text }) => [loses, text])).to.deep.equal(told);
+    });
+  }
+
+  it('of a reload show no text of the file, in which a variable may stand', async () => {
+    const next = BASE.replace(
+      '{ provider: here, model: one }',
+      '{ provider: here, model: one, set: { user: ada } }',
+    );
+    const found = await differences(await read(BASE), await read(next), { isReload: true });
+    expect(found).to.deep.equal([{ loses: true, text: 'model small at here: set.user changes' }]);
+  });
+
+  it('are told of each single value that differs, also of a key that has no sentence', async () => {
+    const file = `${BASE}sign_in:
+  providers: { work: { issuer: 'https://id.example', client_id: a, client_secret: b } }
+  allow: ['@example.org']
+  operators: [ada@example.org]
+trusted_proxies: [10.0.0.0/8]
+first_start: { account: ann, credit: 1.00 }
+`.replace(
+      '{ provider: here, model: one }',
+      '{ provider: here, model: one, set: { top_k: 3 }, drop: [user], rename: { stop: ends } }',
+    );
+    const whole = await read(file);
+    const settings = { ...whole, models: new Map(), endpoints: whole.endpoints.slice(0, 2) };
+    const silent: string[] = [];
+    const tryEach = async (
+      all: Configuration,
+      parts: readonly { path: string; value: unknown }[],
+    ) => {
+      for (const { path, value } of parts) {
+        const found = await differences(all, value as Configuration);
+        if (found.length === 0) silent.push(path);
+      }
+    };
+    await tryEach(settings, [...changedEach(settings, '')]);
+    for (const id of ['small', 'clip', 'still']) {
+      const models = new Map([...whole.models].filter(([name]) => name === id));
+      const parts = [...changedEach(models, '/models')];
+      const all = { ...whole, models };
+      await tryEach(
+        all,
+        parts.map(({ path, value }) => ({ path, value: { ...all, models: value } })),
+      );
+    }
+    expect(silent).to.deep.equal([]);
+  });
 
   it('are none where nothing changes', async () => {
     expect(await differences(await read(BASE), await read(BASE))).to.deep.equal([]);
