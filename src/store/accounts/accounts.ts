@@ -4,6 +4,7 @@ import type { Rates } from '../../core/limits.js';
 import { formatDollars } from '../../lib/money.js';
 import { changedValues, writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
+import { writeAllowances, type AllowanceChange } from '../limits/allowances.js';
 import { changedRates, ratesIn, toRatesColumn, type RatesChange } from '../limits/rate-terms.js';
 import { enterCredit } from '../ledger/ledger.js';
 import { checkName, fitsColumn, isPossible, numberOrNull, toBinding } from '../column-values.js';
@@ -25,6 +26,7 @@ export interface Account {
 /** A change of the limits of an account: null takes one away, and what is absent stays. */
 export interface AccountChange {
   rates?: RatesChange;
+  allowances?: AllowanceChange;
 }
 
 export interface AccountRow {
@@ -103,6 +105,9 @@ export async function editAccount(
   by?: Actor,
 ): Promise<Account> {
   return database.write(async (trx) => {
+    // Calls lock allowances before their account.
+    const owner = { owner_kind: 'account', owner_id: account_id } as const;
+    const allowed = await writeAllowances(trx, owner, change.allowances ?? {}, now_ms);
     const row: AccountRow | undefined = await trx('accounts')
       .where({ id: account_id })
       .forUpdate()
@@ -111,12 +116,17 @@ export async function editAccount(
     const before = toAccount(row);
     const rates = changedRates(before.rates, change.rates);
     const changed = changedValues({ rates: before.rates }, { rates });
-    if (!changed) return before;
+    if (!changed && !allowed) return before;
     await trx('accounts')
       .where({ id: account_id })
       .update({ rates: toRatesColumn(rates) });
-    const action = 'account.edit';
-    await writeAudit(trx, now_ms, by, { action, subject: account_id, account_id, ...changed });
+    await writeAudit(trx, now_ms, by, {
+      action: 'account.edit',
+      subject: account_id,
+      account_id,
+      before: { ...changed?.before, ...allowed?.before },
+      after: { ...changed?.after, ...allowed?.after },
+    });
     return { ...before, rates };
   });
 }

@@ -3,6 +3,7 @@ import type { Actor } from '../../core/actor.js';
 import { changedValues, writeAudit } from '../audit/audit-log.js';
 import { toBinding } from '../column-values.js';
 import type { Database } from '../database.js';
+import { writeAllowances, type AllowanceChange } from '../limits/allowances.js';
 import { changedRates, toRatesColumn, type RatesChange } from '../limits/rate-terms.js';
 import { AccountSuspended, StoreError } from '../store-error.js';
 import {
@@ -25,6 +26,7 @@ export interface KeyChange {
   models?: readonly string[] | null;
   limit_nano?: bigint | null;
   rates?: RatesChange;
+  allowances?: AllowanceChange;
   /** `editKey` throws `TooManyKeys` if an expired key would be active beside so many. */
   max_active?: number;
 }
@@ -52,8 +54,11 @@ export async function editKey(
       ...(limit_nano !== undefined && { limit_nano }),
       rates: changedRates(before.rates, rates),
     };
+    const owner = { owner_kind: 'key', owner_id: key_id, limit_nano: after.limit_nano } as const;
+    // Also without a change of the allowances: a new limit must not be below one.
+    const allowed = await writeAllowances(trx, owner, change.allowances ?? {}, now_ms);
     const changed = changedValues(termValues(before), termValues(after));
-    if (!changed) return before;
+    if (!changed && !allowed) return before;
     await checkRevival(trx, before, change, now_ms);
     const counted = await countsFrom(trx, row, after);
     await trx('keys')
@@ -70,7 +75,8 @@ export async function editKey(
       action: 'key.edit',
       subject: key_id,
       account_id,
-      ...changed,
+      before: { ...changed?.before, ...allowed?.before },
+      after: { ...changed?.after, ...allowed?.after },
     });
     const edited: KeyRow | undefined = await trx('keys')
       .where({ id: key_id })

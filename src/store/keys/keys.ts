@@ -5,6 +5,7 @@ import { formatDollars } from '../../lib/money.js';
 import { writeAudit, type Values } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
 import { AccountSuspended, IdTaken, noAccount, StoreError, TooManyKeys } from '../store-error.js';
+import { writeAllowances, type AllowanceChange } from '../limits/allowances.js';
 import { changedRates, ratesIn, toRatesColumn } from '../limits/rate-terms.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
 import { checkName, isPossible, MAX_NANO, toBinding, numberOrNull } from '../column-values.js';
@@ -38,6 +39,7 @@ export interface KeyTerms {
   models?: readonly string[];
   limit_nano?: bigint;
   rates?: Rates;
+  allowances?: AllowanceChange['amounts'];
   /** The ID of the key, in place of a random one. Throws `IdTaken` if it is taken. */
   id?: string;
   /** `createKey` throws `TooManyKeys` if the account has this many active keys. */
@@ -144,14 +146,22 @@ export async function createKey(
       limit_nano: limit_nano && toBinding(limit_nano),
       spent_nano: 0,
     });
-    await auditKey(trx, now_ms, key, by);
+    const payer = { owner_kind: 'key', owner_id: id, limit_nano } as const;
+    const amounts = terms.allowances ?? {};
+    const allowed = await writeAllowances(trx, payer, { amounts }, now_ms);
+    await auditKey(trx, now_ms, { ...termValues(key), ...allowed?.after }, key, by);
   });
   return { key, secret };
 }
 
-function auditKey(trx: Knex.Transaction, now_ms: number, key: Key, by?: Actor): Promise<void> {
-  const { id, account_id } = key;
-  const set = Object.entries(termValues(key)).filter(([, value]) => value !== null);
+function auditKey(
+  trx: Knex.Transaction,
+  now_ms: number,
+  terms: Values,
+  { id, account_id }: Key,
+  by?: Actor,
+): Promise<void> {
+  const set = Object.entries(terms).filter(([, value]) => value !== null);
   const after = Object.fromEntries(set);
   return writeAudit(trx, now_ms, by, {
     action: 'key.create',

@@ -132,6 +132,82 @@ onEachStore('an edit of a key', (ground) => {
   });
 });
 
+onEachStore('the allowances of a key', (ground) => {
+  const left = async (store: Store, id: string) =>
+    ((await store.allowances('key', [id])).get(id) ?? []).map((one) => [
+      one.window,
+      one.amount_nano,
+      one.extra_nano,
+    ]);
+
+  it('are set with the key, changed and taken away, each by one row', async () => {
+    const { store, other, id } = await begin(ground);
+    const terms = {
+      limit_nano: dollars(9),
+      allowances: { day: dollars(5), '5h': dollars(1) },
+    } as const;
+    const { key } = await store.createKey(id, 'laptop', terms);
+    expect(await left(other, key.id)).to.deep.equal([
+      ['5h', dollars(1), 0n],
+      ['day', dollars(5), 0n],
+    ]);
+    expect(await lastChange(store)).to.deep.include({
+      after: { name: 'laptop', limit: '9.00', allowances: { day: '5.00', '5h': '1.00' } },
+    });
+    const amounts = { day: dollars(6), '5h': null, week: dollars(8) };
+    await store.editKey(key.id, { name: 'server', allowances: { amounts } }, ANN);
+    expect(await left(other, key.id)).to.deep.equal([
+      ['day', dollars(6), 0n],
+      ['week', dollars(8), 0n],
+    ]);
+    const row = await lastChange(store);
+    expect(row?.before).to.deep.include({ name: 'laptop' });
+    expect(row?.before?.allowances).to.deep.equal({ day: '5.00', '5h': '1.00', week: null });
+    expect(row?.after?.allowances).to.deep.equal({ day: '6.00', '5h': null, week: '8.00' });
+  });
+
+  it('are raised until a time', async () => {
+    const { store, other, id } = await begin(ground);
+    const { key } = await store.createKey(id, 'laptop', { allowances: { day: dollars(5) } });
+    const until_ms = ground.now_ms + DAY_MS;
+    const raise = { window: 'day', by_nano: dollars(10), until_ms } as const;
+    await store.editKey(key.id, { allowances: { raise } });
+    expect(await left(other, key.id)).to.deep.equal([['day', dollars(5), dollars(10)]]);
+    const until = new Date(until_ms).toISOString();
+    expect((await lastChange(store))?.after?.raised).to.deep.equal({
+      window: 'day',
+      by: '10.00',
+      until,
+    });
+    ground.now_ms = until_ms;
+    expect(await left(other, key.id)).to.deep.equal([['day', dollars(5), 0n]]);
+  });
+
+  it('are never above the limit of the key, whichever is set last', async () => {
+    const { store, id } = await begin(ground);
+    const day = { allowances: { day: dollars(5) } };
+    const beyond = store.createKey(id, 'laptop', { ...day, limit_nano: dollars(4) });
+    expect(await refusal(beyond)).to.include('it would never count');
+    const { key } = await store.createKey(id, 'laptop', day);
+    expect(await refusal(store.editKey(key.id, { limit_nano: dollars(4) }))).to.include(
+      'above the 4.00',
+    );
+    await store.editKey(key.id, { limit_nano: dollars(5) });
+    const more = { allowances: { amounts: { day: dollars(6) } } };
+    expect(await refusal(store.editKey(key.id, more))).to.include('above the 5.00');
+    await store.editKey(key.id, { ...more, limit_nano: null });
+    expect(await left(store, key.id)).to.deep.equal([['day', dollars(6), 0n]]);
+  });
+
+  it('are refused where two have one length, with nothing changed', async () => {
+    const { store, key } = await begin(ground);
+    const two = { name: 'server', allowances: { amounts: { day: 1n, '24h': 1n } } };
+    expect(await refusal(store.editKey(key.id, two))).to.include('day and 24h');
+    expect(await left(store, key.id)).to.deep.equal([]);
+    expect(await store.key(key.id)).to.include({ name: 'laptop' });
+  });
+});
+
 onEachStore('the first limit of a key', (ground) => {
   it('counts what the key has spent, and what its open calls and tasks cost', async () => {
     const { store, other, id, key } = await begin(ground);
@@ -293,6 +369,26 @@ onEachStore('an edit of an account', (ground) => {
       before: { rates },
       after: { rates: { concurrent_requests: 8 } },
     });
+  });
+
+  it('sets its allowances, beside its rates in one row', async () => {
+    const { store, other, id } = await begin(ground);
+    const rates = { requests_per_minute: 9 };
+    await store.editAccount(id, { rates, allowances: { amounts: { month: dollars(60) } } });
+    const found = (await other.allowances('account', [id])).get(id);
+    expect(found?.map((one) => [one.window, one.amount_nano])).to.deep.equal([
+      ['month', dollars(60)],
+    ]);
+    expect(await lastChange(store)).to.deep.include({
+      before: { rates: null, allowances: { month: null } },
+      after: { rates, allowances: { month: '60.00' } },
+    });
+    const raise = { window: 'day', by_nano: 1n, until_ms: ground.now_ms + 1 } as const;
+    expect(await refusal(store.editAccount(id, { allowances: { raise } }))).to.include(
+      'it has month',
+    );
+    await store.editAccount(id, { allowances: { amounts: { month: null } } });
+    expect((await other.allowances('account', [id])).get(id)).to.equal(undefined);
   });
 
   it('refuses an unknown account, and a rate of zero', async () => {
