@@ -8,7 +8,8 @@ import { ActionForm, readActionForm } from './action-form.js';
 import { formRoutes, textOf } from './form.js';
 import { requireSession } from './guard.js';
 import { sendPage } from './page.js';
-import { Card, Code, SecretNotice } from './parts.js';
+import { Card, Notice } from './parts.js';
+import { ShownOnce } from './shown-once.js';
 
 /** The page that shows a secret. */
 interface SecretPage {
@@ -94,23 +95,31 @@ function showSecret<Input extends object, Result extends { secret: string }>(
   const { title, about, hint, use } = shown(result);
   const { path } = above;
   const body = (
-    <>
-      <SecretNotice />
-      <Card title="Secret">
-        <div class="stack" data-once={path}>
-          <Code label="secret" id="secret" text={result.secret} wrap />
-          <p class="hint">{hint}</p>
-        </div>
-      </Card>
+    <ShownOnce
+      notice={<SecretNotice />}
+      title="Secret"
+      label="secret"
+      text={result.secret}
+      {...{ hint, path }}
+    >
       {use}
-      <div class="row">
-        <a class="button solid" href={path}>
-          Done, I have copied it
-        </a>
-      </div>
-    </>
+    </ShownOnce>
   );
   sendPage(ctx, visitor, { title, about, above, at: path, narrow: true, body }, 201);
+}
+
+/** The notice beside a secret that is shown once. */
+function SecretNotice(): JSX.Element {
+  return (
+    <Notice colour="warn">
+      <strong>Copy it now.</strong> It is not stored and cannot be shown again.
+      <noscript>
+        {' '}
+        Do not load this page again: your browser would send the form once more, and its answer
+        would not have the secret.
+      </noscript>
+    </Notice>
+  );
 }
 
 /** On a double submit, or a reload. */

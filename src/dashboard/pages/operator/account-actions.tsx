@@ -11,7 +11,8 @@ import { readForm } from '../form.js';
 import { runAction } from '../../action-context.js';
 import { revokeRoutes } from '../revoke-page.js';
 import { sendPage } from '../page.js';
-import { Ago, Card, Code, Notice } from '../parts.js';
+import { Ago, Card, Notice } from '../parts.js';
+import { ShownOnce } from '../shown-once.js';
 import { formatAmount } from '../formatting.js';
 
 const PATH = '/operator/accounts/:id';
@@ -84,22 +85,18 @@ async function makeLink(
     at: AT,
     narrow: true,
     body: (
-      <>
-        <Notice colour="warn">
-          <strong>Copy it now, and send it to that person only.</strong> It works once, within ten
-          minutes, and cannot be shown again. Opening it here would sign you in as {name}.
-        </Notice>
-        <Card title="Link">
-          <div data-once={path}>
-            <Code label="sign-in link" text={url} wrap />
-          </div>
-        </Card>
-        <div class="row">
-          <a class="button solid" href={path}>
-            Done, I have copied it
-          </a>
-        </div>
-      </>
+      <ShownOnce
+        notice={
+          <Notice colour="warn">
+            <strong>Copy it now, and send it to that person only.</strong> It works once, within ten
+            minutes, and cannot be shown again. Opening it here would sign you in as {name}.
+          </Notice>
+        }
+        title="Link"
+        label="sign-in link"
+        text={url}
+        path={path}
+      />
     ),
   };
   sendPage(ctx, visitor, page, 201);
