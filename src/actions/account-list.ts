@@ -27,6 +27,10 @@ export const listAccounts = listAction({
     },
   ],
   shape: accountShape,
+  csv: {
+    file: 'accounts.csv',
+    columns: () => ['id', 'name', 'balance', 'held', 'available', 'created', 'suspended'],
+  },
   command: {
     about: 'show the accounts',
     example: 'tollgate account list --json',

@@ -198,6 +198,8 @@ export interface ListAction<Input extends object = object, Row = unknown> extend
   /** The place of a row, and whether a value is one; a list without places has one page. */
   place?: { of(this: void, row: Row): Place; is(this: void, value: unknown): value is Place };
   shape(this: void, row: Row, caller: ActionCaller): object;
+  /** The list as a file for spreadsheets: the fields of `shape` that are its columns. */
+  csv: { file: string; columns(this: void, caller: ActionCaller): readonly string[] };
   command?: ListCommand<Input, Row>;
 }
 

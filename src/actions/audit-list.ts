@@ -38,6 +38,22 @@ export const listChanges = listAction({
     },
   ],
   shape: changeShape,
+  csv: {
+    file: 'audit.csv',
+    columns: () => [
+      'id',
+      'time',
+      'actor.kind',
+      'actor.id',
+      'actor.name',
+      'action',
+      'subject',
+      'account',
+      'before',
+      'after',
+      'request_id',
+    ],
+  },
   command: {
     about: 'show who changed what, newest first',
     example: 'tollgate audit --since 7d',

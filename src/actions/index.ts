@@ -11,6 +11,7 @@ import { createKey } from './key-create.js';
 import { listKeys } from './key-list.js';
 import { revokeKey } from './key-revoke.js';
 import { listLedger } from './ledger-list.js';
+import { listModels } from './model-list.js';
 import { listProviders } from './provider-list.js';
 import { listRequests, showRequest } from './request-list.js';
 import { createSignInLink } from './sign-in-link-create.js';
@@ -46,6 +47,7 @@ export const ACTIONS: readonly Action[] = [
   listKeys,
   revokeKey,
   listLedger,
+  listModels,
   createSignInLink,
   listRequests,
   showRequest,

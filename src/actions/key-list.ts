@@ -30,6 +30,21 @@ export const listKeys = listAction({
     },
   ],
   shape: keyShape,
+  csv: {
+    file: 'keys.csv',
+    columns: () => [
+      'id',
+      'name',
+      'prefix',
+      'created',
+      'last_used',
+      'expires',
+      'revoked',
+      'models',
+      'limit',
+      'spent',
+    ],
+  },
   command: {
     about: 'show the keys of an account',
     example: 'tollgate key list alice',

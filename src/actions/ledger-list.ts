@@ -1,3 +1,4 @@
+import { OTHER_UNITS, TOKEN_CLASSES } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
 import { usageOfEntry, type LedgerEntry } from '../store/ledger/ledger-columns.js';
 import type { Store } from '../store/store-types.js';
@@ -44,6 +45,24 @@ export const listLedger = listAction({
     },
   ],
   shape: entryShape,
+  csv: {
+    file: 'ledger.csv',
+    columns: () => [
+      'id',
+      'created',
+      'kind',
+      'amount',
+      'uncollected',
+      'estimated',
+      'model',
+      'key',
+      'reference',
+      'refund_of',
+      ...['prompt_tokens', 'completion_tokens', ...TOKEN_CLASSES, ...OTHER_UNITS].map(
+        (unit) => `usage.${unit}`,
+      ),
+    ],
+  },
   command: {
     about: 'show what an account was credited and charged',
     example: 'tollgate ledger alice --since 3d',

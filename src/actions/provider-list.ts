@@ -21,6 +21,19 @@ export interface ProvidersShape {
   data: ProviderShape[];
 }
 
+/** The columns of providers in a file for spreadsheets. */
+export const PROVIDER_COLUMNS = [
+  'name',
+  'manifest',
+  'answered',
+  'refused',
+  'failed',
+  'last_success',
+  'last_failure.at',
+  'last_failure.fault',
+  'last_failure.message',
+];
+
 export const listProviders = oneAction({
   name: 'provider list',
   run: providersHealth,

@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.js';
+import { OTHER_UNITS, TOKEN_CLASSES } from '../core/usage.js';
 import type { RequestQuery } from '../schema-types/request-query.js';
 import type { RequestFilter } from '../store/requests/request-types.js';
 import { invalid, listAction, NotThere, oneAction, type ActionCaller } from './action.js';
@@ -29,6 +30,32 @@ export const listRequests = listAction({
     },
   ],
   shape: (record, { is_operator }) => requestShape(record, is_operator),
+  csv: {
+    file: 'requests.csv',
+    columns: ({ is_operator }) => [
+      'id',
+      'time',
+      'account',
+      'key',
+      'endpoint',
+      'model',
+      ...(is_operator ? ['provider', 'upstream_model'] : []),
+      'status',
+      'code',
+      'streamed',
+      'prompt_tokens',
+      'completion_tokens',
+      ...TOKEN_CLASSES,
+      ...OTHER_UNITS.map((unit) => `units.${unit}`),
+      'first_token_ms',
+      'took_ms',
+      'own_ms',
+      'cost',
+      'uncollected',
+      'flags',
+      'attempts',
+    ],
+  },
 });
 
 export const showRequest = oneAction({

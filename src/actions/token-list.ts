@@ -14,6 +14,10 @@ export const listTokens = listAction({
     expires: isoTime(expires_ms),
     revoked: isoTime(revoked_ms),
   }),
+  csv: {
+    file: 'tokens.csv',
+    columns: () => ['id', 'name', 'prefix', 'scopes', 'created', 'last_used', 'expires', 'revoked'],
+  },
   command: {
     about: 'show every token',
     example: 'tollgate token list',

@@ -8,6 +8,9 @@ export const TOKEN_CLASSES = [...INPUT_CLASSES, ...OUTPUT_CLASSES] as const;
 
 export type TokenClass = (typeof TOKEN_CLASSES)[number];
 
+/** What is counted beside tokens. */
+export const OTHER_UNITS = ['video_seconds', 'audio_seconds', 'images', 'characters'] as const;
+
 /**
  * Tokens as the upstream counts them; billing checks them. The classes are parts of the first two
  * counts: cached, cache_write and audio_input of the prompt, where no token counts twice; reasoning

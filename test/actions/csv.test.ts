@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { csv } from '../../src/actions/csv.js';
+import { listAction, type ActionServices } from '../../src/actions/action.js';
+import { csv, csvOfList, csvOfRows } from '../../src/actions/csv.js';
+import { isNumber } from '../../src/actions/cursor.js';
 
 describe('a CSV file', () => {
   it('has a header row, and CRLF behind every row', () => {
@@ -29,4 +31,60 @@ describe('a CSV file', () => {
       expect(csv(['h'], [[cell]])).to.equal(`h\r\n${written}\r\n`);
     });
   }
+});
+
+describe('CSV of rows', () => {
+  it('has a column of a field, of one within another, and none of what is not there', () => {
+    const rows = [{ a: 1, b: { c: 'x' } }, { a: null, b: null }, { b: 'x' }];
+    expect(csvOfRows(['a', 'b.c'], rows)).to.equal('a,b.c\r\n1,x\r\n,\r\n,\r\n');
+  });
+
+  it('has words with spaces between them, and all else that is not one value as JSON', () => {
+    const rows = [{ a: ['x', 'y'] }, { a: [] }, { a: [1] }, { a: { b: 1 } }, { a: ['=1'] }];
+    expect(csvOfRows(['a'], rows)).to.equal(`a\r\nx y\r\n\r\n[1]\r\n"{""b"":1}"\r\n'=1\r\n`);
+  });
+});
+
+describe('CSV of a list', () => {
+  const READ_AT_ONCE = 1_000;
+
+  /** Some numbers, the largest first. */
+  function numbers(count: number, read: number[] = []) {
+    return listAction({
+      name: 'number list',
+      rows: async (_services, _input: object, { limit, after }) => {
+        const from = isNumber(after) ? after : count;
+        read.push(from);
+        return Array.from({ length: Math.min(limit, from) }, (_, at) => from - at - 1);
+      },
+      place: { of: (row) => row, is: isNumber },
+      shape: (row) => ({ row }),
+      csv: { file: 'numbers.csv', columns: () => ['row'] },
+    });
+  }
+
+  async function piecesOf(list: Parameters<typeof csvOfList<object, number>>[0]) {
+    const actor = { kind: 'cli', id: null, name: null, request_id: null } as const;
+    const pieces: string[] = [];
+    const caller = { actor, is_operator: true };
+    for await (const piece of csvOfList(list, {} as ActionServices, {}, caller)) pieces.push(piece);
+    return pieces;
+  }
+
+  for (const count of [0, 1, READ_AT_ONCE, 2 * READ_AT_ONCE + 1]) {
+    it(`has each of ${count} rows once, and one head`, async () => {
+      const read: number[] = [];
+      const text = (await piecesOf(numbers(count, read))).join('');
+      const rows = Array.from({ length: count }, (_, at) => count - at - 1);
+      expect(text).to.equal(['row', ...rows, ''].join('\r\n'));
+      expect(read).to.have.length(Math.floor(count / READ_AT_ONCE) + 1);
+    });
+  }
+
+  it('reads a list without places once', async () => {
+    const { place: _place, ...list } = numbers(3);
+    expect(await piecesOf({ ...list, rows: async () => [2, 1] })).to.deep.equal([
+      'row\r\n2\r\n1\r\n',
+    ]);
+  });
 });

@@ -14,6 +14,7 @@ import { readSmallBody } from '../../http/request-body.js';
 import { checking } from '../../http/body-schema.js';
 import { validatorOfShipped } from '../../lib/schemas.js';
 import { actionCaller, actionServices } from '../action-context.js';
+import { sendCsv } from '../csv-answer.js';
 import { refuseBeyondScope } from '../management-token.js';
 import type { DashboardContext, DashboardServices, Route } from '../types.js';
 
@@ -132,9 +133,6 @@ async function answerOne(
   const result = await action.run(services, input, caller);
   ctx.status = status;
   const csv = action.csv?.(result, input);
-  if (csv) {
-    ctx.set('content-type', 'text/csv; charset=utf-8; header=present');
-    ctx.set('content-disposition', `attachment; filename="${csv.file}"`);
-    ctx.body = csv.text;
-  } else if (action.answer) ctx.body = action.answer(result, caller);
+  if (csv) sendCsv(ctx, csv.file, csv.text);
+  else if (action.answer) ctx.body = action.answer(result, caller);
 }

@@ -1,26 +1,21 @@
 import type { JSX } from 'preact';
-import { isActive } from '../../actions/key-list.js';
-import { Ending, LastUsed, Money, RevokeLink } from './parts.js';
-import { Table, type Column } from './table.js';
+import { revokeColumn, termColumns } from './keyring-list.js';
+import { Money } from './parts.js';
+import type { Column } from './table.js';
 import { pluralize, formatAmount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';
 
-interface ShownKeys {
-  keys: readonly Key[];
+interface KeysShown {
   spent: ReadonlyMap<string, bigint>;
   now_ms: number;
   /** Below this path, and the ID of a key, is the page that revokes it. */
   path: string;
 }
 
-/** A table of keys with their terms and their usage. */
-export function KeyTable(props: ShownKeys): JSX.Element {
-  return <Table label="API Keys" columns={columnsOf(props)} rows={props.keys} />;
-}
-
 const SPENT = 'Spent after refunds, 30 days';
 
-function columnsOf({ spent, now_ms, path }: ShownKeys): Column<Key>[] {
+/** The columns of keys, with their terms and their usage. */
+export function keyColumns({ spent, now_ms, path }: KeysShown): Column<Key>[] {
   return [
     {
       head: 'Name',
@@ -43,18 +38,7 @@ function columnsOf({ spent, now_ms, path }: ShownKeys): Column<Key>[] {
         </>
       ),
     },
-    {
-      head: 'Last used',
-      class: 'soft',
-      label: 'Last used',
-      cell: ({ last_used_ms }) => <LastUsed at_ms={last_used_ms} now_ms={now_ms} />,
-    },
-    {
-      head: 'Expires',
-      class: 'soft',
-      label: ({ revoked_ms }) => (revoked_ms === null ? 'Expires' : undefined),
-      cell: (key) => <Ending of={key} now_ms={now_ms} />,
-    },
+    ...termColumns<Key>(now_ms),
     {
       head: SPENT,
       class: 'number',
@@ -62,10 +46,7 @@ function columnsOf({ spent, now_ms, path }: ShownKeys): Column<Key>[] {
       cell: ({ id }) => <Money nano={spent.get(id) ?? 0n} />,
     },
     { head: 'Limit', class: 'number', label: 'Limit', cell: (key) => <Limit keyShown={key} /> },
-    {
-      class: 'number end',
-      cell: (key) => isActive(key, now_ms) && <RevokeLink of={key} path={path} />,
-    },
+    revokeColumn(path, now_ms),
   ];
 }
 

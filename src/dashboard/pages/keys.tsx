@@ -1,6 +1,8 @@
 import type { JSX } from 'preact';
+import { actionCaller } from '../action-context.js';
+import { sendListCsv, wantsCsv } from '../csv-answer.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
-import { isActive, shownKeys } from '../../actions/key-list.js';
+import { listKeys, shownKeys } from '../../actions/key-list.js';
 import { usageRange } from '../../actions/usage-groups.js';
 import { revokeKey } from '../../actions/key-revoke.js';
 import { revokeRoutes } from './revoke-page.js';
@@ -8,23 +10,25 @@ import { CreditHint } from './credit-hint.js';
 import { requireSession } from './guard.js';
 import { Icon } from './icons.js';
 import { sendPage } from './page.js';
-import { KeyTable } from './key-table.js';
-import { Card, Empty, Notice } from './parts.js';
-import { pluralize } from './formatting.js';
+import { keyColumns } from './key-table.js';
+import { KeyringList } from './keyring-list.js';
+import { Empty, Notice } from './parts.js';
+
+const PATH = '/settings/keys';
 
 /** The page that revokes one of the own keys. A key of another account is as a missing one. */
 export function revokeKeyRoutes(services: DashboardServices): Route[] {
   return revokeRoutes(services, {
     noun: 'key',
     access: 'session',
-    path: '/settings/keys/:revokedID/revoke',
-    at: '/settings/keys',
+    path: `${PATH}/:revokedID/revoke`,
+    at: PATH,
     action: revokeKey,
     async find(_ctx, visitor) {
       const { account_id } = requireSession(visitor).session;
       return {
         all: await services.store.keys(account_id),
-        above: { path: '/settings/keys', name: 'API Keys' },
+        above: { path: PATH, name: 'API Keys' },
         inputOf: (key_id) => ({ key_id, account_id }),
       };
     },
@@ -36,9 +40,13 @@ export function revokeKeyRoutes(services: DashboardServices): Route[] {
 export function keysRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
-    path: '/settings/keys',
+    path: PATH,
     access: 'session',
     answer: async (ctx, visitor) => {
+      if (wantsCsv(ctx)) {
+        const { account_id } = requireSession(visitor).session;
+        return sendListCsv(listKeys, { account_id }, actionCaller(ctx, visitor), ctx, services);
+      }
       sendPage(ctx, visitor, {
         title: 'API Keys',
         about: 'Programs call the gateway with a key. Its secret is shown once, when it is made.',
@@ -52,7 +60,7 @@ export function keysRoute(services: DashboardServices): Route {
 
 function CreateLink(): JSX.Element {
   return (
-    <a class="button solid" href="/settings/keys/new">
+    <a class="button solid" href={`${PATH}/new`}>
       <Icon name="plus" />
       Create API Key
     </a>
@@ -71,31 +79,26 @@ async function keysBody(
     store.keys(account_id),
     store.spend(account_id, usageRange({}, now_ms)),
   ]);
-  const keys = shownKeys(all);
-  const active = keys.filter((key) => isActive(key, now_ms));
-  const ended = keys.filter((key) => !isActive(key, now_ms));
   return (
     <>
       {ctx.query.done === 'revoked' && (
         <Notice colour="good">The key is revoked. Calls with it are refused from now on.</Notice>
       )}
       <CreditHint account={account} visitor={visitor} />
-      <Card flush>
-        {active.length > 0 ? (
-          <KeyTable path="/settings/keys" keys={active} spent={spent} now_ms={now_ms} />
-        ) : (
+      <KeyringList
+        label="API Keys"
+        noun="key"
+        rows={shownKeys(all)}
+        columns={keyColumns({ spent, now_ms, path: PATH })}
+        empty={
           <Empty title="No active key">
             <p>Make one for each program, so that you can limit and revoke them one by one.</p>
             {!visitor.session.suspended && <CreateLink />}
           </Empty>
-        )}
-      </Card>
-      {ended.length > 0 && (
-        <details class="card ended">
-          <summary>{pluralize(ended.length, 'key')} revoked or expired</summary>
-          <KeyTable path="/settings/keys" keys={ended} spent={spent} now_ms={now_ms} />
-        </details>
-      )}
+        }
+        path={PATH}
+        now_ms={now_ms}
+      />
     </>
   );
 }

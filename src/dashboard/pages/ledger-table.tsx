@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import { listLedger } from '../../actions/ledger-list.js';
 import { actionCaller } from '../action-context.js';
+import { sendListCsv } from '../csv-answer.js';
 import type { DashboardContext, DashboardServices, Visitor } from '../types.js';
 import { ListPage, readListRows } from './list-page.js';
 import { Ago, Badge, Empty, Money } from './parts.js';
@@ -28,8 +29,17 @@ interface LedgerProps extends EntryLinks {
   ctx: DashboardContext;
   visitor: Visitor | undefined;
   services: DashboardServices;
-  /** The address of the page after a cursor; of the first page without one. */
-  pathTo: (cursor?: string) => string;
+  pathTo: (words: object) => string;
+}
+
+/** Answers with the whole ledger as a file. */
+export function sendLedgerCsv(
+  account_id: string,
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  services: DashboardServices,
+): Promise<void> {
+  return sendListCsv(listLedger, { account_id }, actionCaller(ctx, visitor), ctx, services);
 }
 
 /** Credits, charges and refunds, newest first. */

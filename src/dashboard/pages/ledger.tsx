@@ -1,7 +1,8 @@
+import { wantsCsv } from '../csv-answer.js';
 import type { DashboardServices, Route } from '../types.js';
 import { CreditHint } from './credit-hint.js';
 import { requireSession } from './guard.js';
-import { ledgerList } from './ledger-table.js';
+import { ledgerList, sendLedgerCsv } from './ledger-table.js';
 import { addressOf } from './list-page.js';
 import { sendPage } from './page.js';
 
@@ -16,13 +17,14 @@ export function ledgerRoute(services: DashboardServices): Route {
     answer: async (ctx, visitor) => {
       const person = requireSession(visitor);
       const { account_id } = person.session;
+      if (wantsCsv(ctx)) return sendLedgerCsv(account_id, ctx, visitor, services);
       const account = await services.store.account(account_id);
       const list = await ledgerList({
         account_id,
         ctx,
         visitor,
         services,
-        pathTo: (cursor) => addressOf(PATH, { cursor }),
+        pathTo: (words) => addressOf(PATH, { ...words }),
         requests: '/requests',
       });
       sendPage(ctx, visitor, {

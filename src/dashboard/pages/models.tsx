@@ -1,43 +1,68 @@
 import type { JSX } from 'preact';
 import { CAPABILITIES } from '../../core/model.js';
-import type { DashboardServices, Route } from '../types.js';
+import { listModels, matchingModels, type ListedModel } from '../../actions/model-list.js';
+import { actionCaller } from '../action-context.js';
+import { sendListCsv, wantsCsv } from '../csv-answer.js';
+import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { Choice, Field, filterOptions, namedOptions } from './fields.js';
+import { addressOf, ListPage, readListRows } from './list-page.js';
+import { readModelsQuery, type ModelsQuery } from './models-query.js';
 import { sendPage } from './page.js';
 import { Badge, Card, Empty } from './parts.js';
 import { priceInShort } from './prices.js';
-import {
-  listedModels,
-  matching,
-  modelPath,
-  modelsPath,
-  readModelsQuery,
-  type ListedModel,
-  type ModelsQuery,
-} from './models-query.js';
+import type { Column } from './table.js';
 import { pluralize, formatCount } from './formatting.js';
 
-const PAGE = 50;
+const PATH = '/models';
 
 /** The page that lists the models with their prices, to search and to filter. */
-export function modelsRoute({ configuration }: DashboardServices): Route {
-  const all = listedModels(configuration);
+export function modelsRoute(services: DashboardServices): Route {
+  const { public_url } = services.configuration;
   return {
     method: 'GET',
-    path: '/models',
+    path: PATH,
     access: 'session',
-    answer: (ctx, visitor) => {
+    async answer(ctx, visitor) {
       const query = readModelsQuery(ctx.query);
+      if (wantsCsv(ctx)) {
+        return sendListCsv(listModels, query, actionCaller(ctx, visitor), ctx, services);
+      }
       sendPage(ctx, visitor, {
         title: 'Models',
         about: (
           <>
-            One address for all of them: <code>{configuration.public_url}/v1</code>
+            One address for all of them: <code>{public_url}/v1</code>
           </>
         ),
-        body: all.length > 0 ? <Models all={all} query={query} /> : <NoModel />,
+        body: await modelsBody(query, ctx, visitor, services),
       });
     },
   };
+}
+
+async function modelsBody(
+  query: ModelsQuery,
+  ctx: DashboardContext,
+  visitor: Visitor | undefined,
+  services: DashboardServices,
+): Promise<JSX.Element> {
+  const all = matchingModels(services.configuration, {});
+  if (all.length === 0) return <NoModel />;
+  const found = matchingModels(services.configuration, query);
+  const caller = actionCaller(ctx, visitor);
+  return (
+    <>
+      <Filter all={all} query={query} />
+      <ListPage
+        {...await readListRows(listModels, query, caller, ctx, services)}
+        title={pluralize(found.length, 'model')}
+        label="Models"
+        columns={COLUMNS}
+        empty={<NoneFound />}
+        pathTo={(words) => addressOf(PATH, { ...query, ...words })}
+      />
+    </>
+  );
 }
 
 function NoModel(): JSX.Element {
@@ -53,66 +78,25 @@ function NoModel(): JSX.Element {
   );
 }
 
-interface Listing {
-  all: readonly ListedModel[];
-  query: ModelsQuery;
-}
-
-function Models({ all, query }: Listing): JSX.Element {
-  const found = matching(all, query);
-  const shown = found.slice(query.from, query.from + PAGE);
-  const next = query.from + PAGE;
-  const before = Math.max(0, query.from - PAGE);
-  return (
-    <>
-      <Filter all={all} query={query} />
-      <Card
-        title={pluralize(found.length, 'model')}
-        about={
-          found.length > PAGE &&
-          shown.length > 0 &&
-          `${formatCount(query.from + 1)} to ${formatCount(query.from + shown.length)}`
-        }
-        flush
-      >
-        {shown.length > 0 ? <ModelTable models={shown} /> : <NoneFound />}
-      </Card>
-      {found.length > PAGE && (
-        <div class="row">
-          {query.from > 0 && (
-            <a class="button" href={modelsPath({ ...query, from: before })}>
-              Previous page
-            </a>
-          )}
-          {next < found.length && (
-            <a class="button" href={modelsPath({ ...query, from: next })}>
-              Next page
-            </a>
-          )}
-        </div>
-      )}
-    </>
-  );
-}
-
 function NoneFound(): JSX.Element {
   return (
     <Empty title="No such model">
       <p>No model fits the search and the filters.</p>
-      <a class="button" href="/models">
+      <a class="button" href={PATH}>
         See all models
       </a>
     </Empty>
   );
 }
 
-function Filter({ all, query }: Listing): JSX.Element {
+function Filter(props: { all: readonly ListedModel[]; query: ModelsQuery }): JSX.Element {
+  const { all, query } = props;
   const owners = new Map(all.map(({ model, owner }) => [model.owner, owner]));
   const known = CAPABILITIES.filter((name) =>
     all.some(({ model }) => model.capabilities.has(name)),
   );
   return (
-    <form class="filters" method="get" action="/models" role="search">
+    <form class="filters" method="get" action={PATH} role="search">
       <Field
         label="Search"
         name="q"
@@ -138,42 +122,39 @@ function Filter({ all, query }: Listing): JSX.Element {
   );
 }
 
-function ModelTable({ models }: { models: readonly ListedModel[] }): JSX.Element {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Models">
-      <table class="fold">
-        <thead>
-          <tr>
-            <th>Model</th>
-            <th>Capabilities</th>
-            <th class="number">Context</th>
-            <th class="number">Price</th>
-          </tr>
-        </thead>
-        <tbody>
-          {models.map(({ model, owner }) => (
-            <tr>
-              <td class="lead">
-                <a class="model-id" href={modelPath(model.id)}>
-                  <strong>{model.id}</strong>
-                </a>
-                <div class="hint">{owner}</div>
-              </td>
-              <td>
-                <span class="row tags">
-                  {[...model.capabilities].map((name) => (
-                    <Badge>{name}</Badge>
-                  ))}
-                </span>
-              </td>
-              <td class="number soft" data-label="Context">
-                {model.limits.context !== undefined && formatCount(model.limits.context)}
-              </td>
-              <td class="number soft price">{priceInShort(model)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+const COLUMNS: Column<ListedModel>[] = [
+  {
+    head: 'Model',
+    class: 'lead',
+    cell: ({ model: { id }, owner }) => (
+      <>
+        <a class="model-id" href={modelPath(id)}>
+          <strong>{id}</strong>
+        </a>
+        <div class="hint">{owner}</div>
+      </>
+    ),
+  },
+  {
+    head: 'Capabilities',
+    cell: ({ model }) => (
+      <span class="row tags">
+        {[...model.capabilities].map((name) => (
+          <Badge>{name}</Badge>
+        ))}
+      </span>
+    ),
+  },
+  {
+    head: 'Context',
+    class: 'number soft',
+    label: 'Context',
+    cell: ({ model: { limits } }) => limits.context !== undefined && formatCount(limits.context),
+  },
+  { head: 'Price', class: 'number soft price', cell: ({ model }) => priceInShort(model) },
+];
+
+/** The address of a model's own page. Its ID may hold slashes. */
+function modelPath(id: string): string {
+  return `${PATH}/${id.split('/').map(encodeURIComponent).join('/')}`;
 }

@@ -30,38 +30,6 @@ export function Ago({ at_ms, now_ms }: { at_ms: number; now_ms: number }): JSX.E
   );
 }
 
-/** The time at which a key or a token expires, or that it has ended. */
-export function Ending(props: {
-  of: { revoked_ms: number | null; expires_ms: number | null };
-  now_ms: number;
-}): JSX.Element {
-  const { revoked_ms, expires_ms } = props.of;
-  if (revoked_ms !== null) return <Badge colour="bad">revoked</Badge>;
-  if (expires_ms === null) return <>never</>;
-  if (expires_ms <= props.now_ms) return <Badge colour="warn">expired</Badge>;
-  return <Ago at_ms={expires_ms} now_ms={props.now_ms} />;
-}
-
-/** When a key or a token was last used. */
-export function LastUsed(props: { at_ms: number | null; now_ms: number }): JSX.Element {
-  const { at_ms, now_ms } = props;
-  return at_ms === null ? <>never</> : <Ago at_ms={at_ms} now_ms={now_ms} />;
-}
-
-/** The link to the page that revokes a key or a token; it is below `path`. */
-export function RevokeLink(props: { of: { id: string; name: string }; path: string }): JSX.Element {
-  const { id, name } = props.of;
-  return (
-    <a
-      class="button plain danger"
-      href={`${props.path}/${encodeURIComponent(id)}/revoke`}
-      aria-label={`Revoke ${name}`}
-    >
-      Revoke
-    </a>
-  );
-}
-
 export type StatusColour = 'good' | 'warn' | 'bad';
 
 export function Badge(props: {
@@ -86,22 +54,8 @@ export function Notice(props: {
   );
 }
 
-/** The notice beside a secret that is shown once. */
-export function SecretNotice(): JSX.Element {
-  return (
-    <Notice colour="warn">
-      <strong>Copy it now.</strong> It is not stored and cannot be shown again.
-      <noscript>
-        {' '}
-        Do not load this page again: your browser would send the form once more, and its answer
-        would not have the secret.
-      </noscript>
-    </Notice>
-  );
-}
-
 export function Card(props: {
-  title?: string;
+  title?: string | undefined;
   about?: ComponentChildren;
   actions?: ComponentChildren;
   /** No margin around the content, for tables. */

@@ -6,7 +6,7 @@ import { usageRange, wrongDays, type Grouping } from '../../actions/usage-groups
 import { paceOf, usageReport, type UsageReport } from '../views/usage-report.js';
 import { BarChart, Legend } from './charts.js';
 import { requireSession } from './guard.js';
-import { Icon } from './icons.js';
+import { CsvLink } from './list-page.js';
 import { sendPage } from './page.js';
 import { Card, Empty, Notice } from './parts.js';
 import { latencySeries, MEASURES, seriesOf, type Series } from './series.js';
@@ -38,18 +38,9 @@ export function usageRoute(services: DashboardServices): Route {
         return;
       }
       const body = await usageBody(query, session.account_id, services, ctx);
-      sendPage(ctx, visitor, { ...page, actions: <Download query={query} />, body });
+      sendPage(ctx, visitor, { ...page, actions: <CsvLink path={csvPath(query)} />, body });
     },
   };
-}
-
-function Download({ query }: { query: UsageQuery }): JSX.Element {
-  return (
-    <a class="button" href={csvPath(query)} download>
-      <Icon name="download" />
-      Download CSV
-    </a>
-  );
 }
 
 /** The page of an invalid range: the filter as it was sent, with its error. */

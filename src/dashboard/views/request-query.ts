@@ -55,7 +55,7 @@ function faultOf(query: RequestQuery): string | undefined {
 export function requestsPath(
   path: string,
   query: RequestQuery,
-  change: RequestQuery & { cursor?: string | undefined } = {},
+  change: RequestQuery & { cursor?: string; format?: string } = {},
 ): string {
   const words = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...query, ...change })) {

@@ -3,15 +3,16 @@ import type { JSX } from 'preact';
 import type { AccountCredit } from '../../../schema-types/account-credit.js';
 import { creditAccount } from '../../../actions/account-credit.js';
 import { accountOfId } from '../../../actions/action.js';
-import { runAction } from '../../action-context.js';
+import { operatorCaller, runAction } from '../../action-context.js';
+import { sendListCsv, wantsCsv } from '../../csv-answer.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
-import { shownKeys } from '../../../actions/key-list.js';
+import { listKeys, shownKeys } from '../../../actions/key-list.js';
 import { usageRange } from '../../../actions/usage-groups.js';
-import { KeyTable } from '../key-table.js';
+import { keyColumns } from '../key-table.js';
 import { AccountActions, accountPath, ActionNotice, SuspensionCard } from './account-actions.js';
 import { refundLink } from './refund.js';
-import { ledgerList } from '../ledger-table.js';
-import { addressOf } from '../list-page.js';
+import { ledgerList, sendLedgerCsv } from '../ledger-table.js';
+import { addressOf, ListPage, wholeList } from '../list-page.js';
 import { sendPage } from '../page.js';
 import { InlineActionForm, readActionForm } from '../action-form.js';
 import { formRoutes, type FormState } from '../form.js';
@@ -46,6 +47,13 @@ async function show(
 ): Promise<void> {
   const account = await accountOfId(services.store, ctx.params.id ?? '');
   const tab = TABS.find(({ id }) => id === ctx.query.tab)?.id ?? 'overview';
+  if (wantsCsv(ctx) && tab === 'ledger') {
+    return sendLedgerCsv(account.id, ctx, visitor, services);
+  }
+  if (wantsCsv(ctx) && tab === 'keys') {
+    const input = { account_id: account.id };
+    return sendListCsv(listKeys, input, operatorCaller(ctx, visitor), ctx, services);
+  }
   const page = {
     title: account.name,
     above: { path: '/operator/accounts', name: 'Accounts' },
@@ -133,21 +141,20 @@ const BODIES: Readonly<Record<Tab, Body>> = {
       store.keys(id),
       store.spend(id, usageRange({}, now())),
     ]);
+    const path = accountPath(id);
     return (
-      <Card title="API Keys" flush>
-        {keys.length > 0 ? (
-          <KeyTable
-            keys={shownKeys(keys)}
-            spent={spent}
-            now_ms={now()}
-            path={`${accountPath(id)}/keys`}
-          />
-        ) : (
+      <ListPage
+        {...wholeList(shownKeys(keys))}
+        title="API Keys"
+        label="API Keys"
+        columns={keyColumns({ spent, now_ms: now(), path: `${path}/keys` })}
+        empty={
           <Empty title="No key yet">
             <p>The account makes its own, under Settings, API Keys.</p>
           </Empty>
-        )}
-      </Card>
+        }
+        pathTo={(words) => addressOf(path, { tab: 'keys', ...words })}
+      />
     );
   },
 
@@ -157,7 +164,7 @@ const BODIES: Readonly<Record<Tab, Body>> = {
       ctx,
       visitor,
       services,
-      pathTo: (cursor) => addressOf(accountPath(account_id), { tab: 'ledger', cursor }),
+      pathTo: (words) => addressOf(accountPath(account_id), { tab: 'ledger', ...words }),
       action: refundLink,
       requests: '/operator/requests',
     }),

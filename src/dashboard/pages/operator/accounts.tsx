@@ -3,6 +3,7 @@ import type { AccountCreation } from '../../../schema-types/account-creation.js'
 import { createAccount } from '../../../actions/account-create.js';
 import { listAccounts } from '../../../actions/account-list.js';
 import { operatorCaller, runAction } from '../../action-context.js';
+import { sendListCsv, wantsCsv } from '../../csv-answer.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { isName } from '../../../actions/cursor.js';
 import { sendPage } from '../page.js';
@@ -40,6 +41,8 @@ async function list(
   services: DashboardServices,
   state: FormState,
 ): Promise<void> {
+  const caller = operatorCaller(ctx, visitor);
+  if (wantsCsv(ctx)) return sendListCsv(listAccounts, {}, caller, ctx, services);
   const wanted = ctx.query.find;
   const typed = typeof wanted === 'string' ? wanted.trim().slice(0, NAME_CHARACTERS) : '';
   const account = isName(typed) && typed !== '' ? await services.store.account(typed) : undefined;
@@ -54,13 +57,8 @@ async function show(
   state: FormState,
   typed = '',
 ): Promise<void> {
-  const list = await readListRows(
-    listAccounts,
-    { after: typed },
-    operatorCaller(ctx, visitor),
-    ctx,
-    services,
-  );
+  const caller = operatorCaller(ctx, visitor);
+  const list = await readListRows(listAccounts, { after: typed }, caller, ctx, services);
   const empty = (
     <Empty title="No more accounts">
       <p>There is none further down the alphabet.</p>
@@ -93,9 +91,7 @@ async function show(
         label="Accounts"
         columns={columnsAt(services.now())}
         empty={empty}
-        pathTo={(cursor) => addressOf(PATH, { cursor })}
-        first="First page"
-        next="Next page"
+        pathTo={(words) => addressOf(PATH, { ...words })}
       />
     </>
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { AuditEntry } from '../../../store/audit/audit-log.js';
 import { operatorCaller } from '../../action-context.js';
+import { sendListCsv, wantsCsv } from '../../csv-answer.js';
 import { accountNames } from '../account-names.js';
 import { addressOf, ListPage, readListRows } from '../list-page.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
@@ -23,34 +24,24 @@ export function auditPageRoute(services: DashboardServices): Route {
     method: 'GET',
     path: PATH,
     access: 'operator',
-    answer: async (ctx, visitor) => {
-      sendPage(ctx, visitor, {
-        title: 'Audit log',
-        about: 'Changes to accounts, keys, credit and tokens. Entries are kept for ever.',
-        body: await body(ctx, visitor, services),
-      });
-    },
+    answer: (ctx, visitor) => show(ctx, visitor, services),
   };
 }
 
-async function body(
+async function show(
   ctx: DashboardContext,
   visitor: Visitor | undefined,
   services: DashboardServices,
-): Promise<JSX.Element> {
+): Promise<void> {
   const { account: typed } = ctx.query;
   const wanted = typeof typed === 'string' && isName(typed) ? typed.slice(0, NAME_CHARACTERS) : '';
   const known = wanted === '' ? undefined : await services.store.account(wanted);
   const account = wanted === '' ? {} : { account: known?.id ?? wanted };
-  const list = await readListRows(
-    listChanges,
-    account,
-    operatorCaller(ctx, visitor),
-    ctx,
-    services,
-  );
+  const caller = operatorCaller(ctx, visitor);
+  if (wantsCsv(ctx)) return sendListCsv(listChanges, account, caller, ctx, services);
+  const list = await readListRows(listChanges, account, caller, ctx, services);
   const names = await accountNames(list.rows, services);
-  return (
+  const body = (
     <>
       <Filter account={known?.name ?? wanted} />
       <ListPage
@@ -59,12 +50,14 @@ async function body(
         class="audit"
         columns={columnsOf(names, services.now())}
         empty={<NoChange is_filtered={wanted !== ''} />}
-        pathTo={(cursor) => addressOf(PATH, { ...account, cursor })}
+        pathTo={(words) => addressOf(PATH, { ...account, ...words })}
         first="Newest changes"
         next="Older changes"
       />
     </>
   );
+  const about = 'Changes to accounts, keys, credit and tokens. Entries are kept for ever.';
+  sendPage(ctx, visitor, { title: 'Audit log', about, body });
 }
 
 function Filter({ account }: { account: string }): JSX.Element {

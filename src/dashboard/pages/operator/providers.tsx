@@ -1,7 +1,14 @@
 import type { JSX } from 'preact';
 import { runAction } from '../../action-context.js';
 import type { DashboardServices, Route } from '../../types.js';
-import { listProviders, type ProviderShape } from '../../../actions/provider-list.js';
+import { csvOfRows } from '../../../actions/csv.js';
+import {
+  listProviders,
+  PROVIDER_COLUMNS,
+  type ProviderShape,
+} from '../../../actions/provider-list.js';
+import { sendCsv, wantsCsv } from '../../csv-answer.js';
+import { addressOf, ListPage, wholeList } from '../list-page.js';
 import { upstreamHistories } from '../../views/upstreams.js';
 import { sendPage } from '../page.js';
 import { Ago, Badge, Card, Empty } from '../parts.js';
@@ -23,6 +30,10 @@ export function providersRoute(services: DashboardServices): Route {
     path: PATH,
     access: 'operator',
     answer: async (ctx, visitor) => {
+      if (wantsCsv(ctx)) {
+        const { data } = await runAction(listProviders, {}, ctx, visitor, services);
+        return sendCsv(ctx, 'providers.csv', csvOfRows(PROVIDER_COLUMNS, data));
+      }
       const [{ window_s, processes, data }, upstreams] = await Promise.all([
         runAction(listProviders, {}, ctx, visitor, services),
         upstreamHistories(services),
@@ -39,17 +50,21 @@ export function providersRoute(services: DashboardServices): Route {
         ),
         body: (
           <>
-            <Card title="Now" about={`The last ${minutes}, as ${reporters} saw them.`} flush>
-              {data.length > 0 ? (
-                <Table label="Providers" columns={columnsAt(services.now())} rows={data} />
-              ) : (
+            <ListPage
+              {...wholeList(data)}
+              title="Now"
+              about={`The last ${minutes}, as ${reporters} saw them.`}
+              label="Providers"
+              columns={columnsAt(services.now())}
+              empty={
                 <Empty title="No provider yet">
                   <p>
                     Declare one under <code>providers:</code> in gateway.yaml.
                   </p>
                 </Empty>
-              )}
-            </Card>
+              }
+              pathTo={(words) => addressOf(PATH, { ...words })}
+            />
             <Card title="The last 24 hours" about={BY_UPSTREAM} flush>
               {upstreams.data.length > 0 ? (
                 <Table

@@ -3,6 +3,7 @@ import type { Task, TaskStatus } from '../../../store/tasks/task-types.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { listTasks } from '../../../actions/task-list.js';
 import { operatorCaller } from '../../action-context.js';
+import { sendListCsv, wantsCsv } from '../../csv-answer.js';
 import { accountNames } from '../account-names.js';
 import { addressOf, ListPage, readListRows } from '../list-page.js';
 import { sendPage } from '../page.js';
@@ -31,6 +32,10 @@ export function tasksRoute(services: DashboardServices): Route {
     access: 'operator',
     answer: async (ctx, visitor) => {
       const status = STATUSES.find((one) => one === ctx.query.status);
+      if (wantsCsv(ctx)) {
+        const caller = operatorCaller(ctx, visitor);
+        return sendListCsv(listTasks, { ...(status && { status }) }, caller, ctx, services);
+      }
       sendPage(ctx, visitor, {
         title: 'Tasks',
         about: 'The video tasks of all accounts.',
@@ -66,7 +71,7 @@ async function tasksBody(
       label="Tasks"
       columns={columnsOf(names, recorded, services.now())}
       empty={<NoTask isFiltered={status !== undefined} />}
-      pathTo={(cursor) => addressOf(PATH, { status, cursor })}
+      pathTo={(words) => addressOf(PATH, { status, ...words })}
       first="Newest tasks"
       next="Older tasks"
     />

@@ -1,14 +1,16 @@
 import type { JSX } from 'preact';
 import type { ManagementToken } from '../../../store/tokens/management-tokens.js';
+import { listTokens } from '../../../actions/token-list.js';
 import { revokeToken } from '../../../actions/token-revoke.js';
+import { operatorCaller } from '../../action-context.js';
+import { sendListCsv, wantsCsv } from '../../csv-answer.js';
 import type { DashboardServices, Route } from '../../types.js';
-import { isActive } from '../../../actions/key-list.js';
 import { Icon } from '../icons.js';
 import { revokeRoutes } from '../revoke-page.js';
 import { sendPage } from '../page.js';
-import { Ago, Badge, Card, Empty, Ending, LastUsed, Notice, RevokeLink } from '../parts.js';
-import { Table, type Column } from '../table.js';
-import { pluralize } from '../formatting.js';
+import { KeyringList, revokeColumn, termColumns } from '../keyring-list.js';
+import { Ago, Badge, Empty, Notice } from '../parts.js';
+import type { Column } from '../table.js';
 
 export const TOKENS = '/operator/tokens';
 export const TOKENS_TITLE = 'Management tokens';
@@ -22,6 +24,9 @@ export function tokensRoutes(services: DashboardServices): Route[] {
       path: TOKENS,
       access: 'operator',
       answer: async (ctx, visitor) => {
+        if (wantsCsv(ctx)) {
+          return sendListCsv(listTokens, {}, operatorCaller(ctx, visitor), ctx, services);
+        }
         sendPage(ctx, visitor, {
           title: TOKENS_TITLE,
           about: 'Your programs call the management API with a token, each within its scopes.',
@@ -56,18 +61,17 @@ function CreateLink(): JSX.Element {
 }
 
 function body(all: readonly ManagementToken[], done: unknown, now_ms: number): JSX.Element {
-  const newest = all.toReversed();
-  const active = newest.filter((token) => isActive(token, now_ms));
-  const ended = newest.filter((token) => !isActive(token, now_ms));
   return (
     <>
       {done === 'revoked' && (
         <Notice colour="good">The token is revoked. It is refused from now on.</Notice>
       )}
-      <Card flush>
-        {active.length > 0 ? (
-          <TokenTable tokens={active} now_ms={now_ms} />
-        ) : (
+      <KeyringList
+        label={TOKENS_TITLE}
+        noun="token"
+        rows={all.toReversed()}
+        columns={columnsAt(now_ms)}
+        empty={
           <Empty title="No active token">
             <p>
               A shop or a script makes accounts, credits them and reads their usage with one.{' '}
@@ -75,20 +79,12 @@ function body(all: readonly ManagementToken[], done: unknown, now_ms: number): J
             </p>
             <CreateLink />
           </Empty>
-        )}
-      </Card>
-      {ended.length > 0 && (
-        <details class="card ended">
-          <summary>{pluralize(ended.length, 'token')} revoked or expired</summary>
-          <TokenTable tokens={ended} now_ms={now_ms} />
-        </details>
-      )}
+        }
+        path={TOKENS}
+        now_ms={now_ms}
+      />
     </>
   );
-}
-
-function TokenTable(props: { tokens: readonly ManagementToken[]; now_ms: number }): JSX.Element {
-  return <Table label={TOKENS_TITLE} columns={columnsAt(props.now_ms)} rows={props.tokens} />;
 }
 
 function columnsAt(now_ms: number): Column<ManagementToken>[] {
@@ -122,21 +118,7 @@ function columnsAt(now_ms: number): Column<ManagementToken>[] {
       label: 'Created',
       cell: ({ created_ms }) => <Ago at_ms={created_ms} now_ms={now_ms} />,
     },
-    {
-      head: 'Last used',
-      class: 'soft',
-      label: 'Last used',
-      cell: ({ last_used_ms }) => <LastUsed at_ms={last_used_ms} now_ms={now_ms} />,
-    },
-    {
-      head: 'Expires',
-      class: 'soft',
-      label: ({ revoked_ms }) => (revoked_ms === null ? 'Expires' : undefined),
-      cell: (token) => <Ending of={token} now_ms={now_ms} />,
-    },
-    {
-      class: 'number end',
-      cell: (token) => isActive(token, now_ms) && <RevokeLink of={token} path={TOKENS} />,
-    },
+    ...termColumns<ManagementToken>(now_ms),
+    revokeColumn(TOKENS, now_ms),
   ];
 }

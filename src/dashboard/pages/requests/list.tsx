@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
 import { listRequests } from '../../../actions/request-list.js';
 import { actionCaller, operatorCaller } from '../../action-context.js';
+import { sendListCsv, wantsCsv } from '../../csv-answer.js';
 import { accountNames } from '../account-names.js';
-import { ListPage, readListRows } from '../list-page.js';
+import { ListPage, readListRows, wholeList } from '../list-page.js';
 import { readableOf, readRequestQuery, requestsPath } from '../../views/request-query.js';
 import type { RequestQuery, WrongFilter } from '../../views/request-query.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
@@ -29,14 +30,7 @@ export function requestsRoutes(services: DashboardServices): Route[] {
       const typed = typeof wanted === 'string' ? wanted.trim().slice(0, TYPED_CHARACTERS) : '';
       const found = await find(typed, scope, visitor, services);
       if (found) return seeOther(ctx, requestPath(scope, found.id));
-      const { body, wrong } = await listBody(ctx, { typed, scope, visitor, services });
-      const page = {
-        title: scope.title,
-        about: ABOUT[scope.path],
-        actions: <Search scope={scope} typed={typed} />,
-        body,
-      };
-      sendPage(ctx, visitor, page, statusOf(typed, wrong));
+      await show(ctx, { typed, scope, visitor, services });
     },
   }));
 }
@@ -65,18 +59,13 @@ interface ListInput {
   services: DashboardServices;
 }
 
-interface Listed {
-  body: JSX.Element;
-  wrong: WrongFilter;
-}
-
 function statusOf(typed: string, wrong: WrongFilter): number {
   if (Object.keys(wrong).length > 0) return 400;
   return typed === '' ? 200 : 404;
 }
 
 /** Lists nothing if a part of the filter is invalid: without it, too many requests would match. */
-async function listBody(ctx: DashboardContext, input: ListInput): Promise<Listed> {
+async function show(ctx: DashboardContext, input: ListInput): Promise<void> {
   const { typed, scope, visitor, services } = input;
   const { store, now } = services;
   const { query, wrong } = readableOf(
@@ -84,10 +73,13 @@ async function listBody(ctx: DashboardContext, input: ListInput): Promise<Listed
   );
   const isWrong = Object.keys(wrong).length > 0;
   const state = isWrong ? 'unread' : Object.keys(query).length > 0 ? 'filtered' : 'all';
-  const caller = scope.is_operator ? operatorCaller(ctx, visitor) : actionCaller(ctx, visitor);
+  const caller = scope.is_operator
+    ? operatorCaller(ctx, visitor)
+    : { ...actionCaller(ctx, visitor), is_operator: false };
   const wanted = within(scope, visitor, query);
+  if (wantsCsv(ctx) && !isWrong) return sendListCsv(listRequests, wanted, caller, ctx, services);
   const [list, keys] = await Promise.all([
-    isWrong ? NO_ROWS : readListRows(listRequests, wanted, caller, ctx, services),
+    isWrong ? wholeList([]) : readListRows(listRequests, wanted, caller, ctx, services),
     wanted.account === undefined ? [] : store.keys(wanted.account),
   ]);
   const names = {
@@ -107,16 +99,20 @@ async function listBody(ctx: DashboardContext, input: ListInput): Promise<Listed
         class="requests"
         columns={requestColumns(scope, names, now())}
         empty={<NoRequest state={state} path={scope.path} />}
-        pathTo={(cursor) => requestsPath(scope.path, query, { cursor })}
+        pathTo={(words) => requestsPath(scope.path, query, words)}
         first="Newest requests"
         next="Older requests"
       />
     </>
   );
-  return { body, wrong };
+  const page = {
+    title: scope.title,
+    about: ABOUT[scope.path],
+    actions: <Search scope={scope} typed={typed} />,
+    body,
+  };
+  sendPage(ctx, visitor, page, statusOf(typed, wrong));
 }
-
-const NO_ROWS = { rows: [], next_cursor: null, is_later: false };
 
 /** The filter that the scope allows, with the ID of an account that was named by its name. */
 async function namedQuery(
