@@ -4,8 +4,10 @@ import type { Screen } from './terminal.js';
 /** What one run of a command writes to, and the environment that it reads. */
 export interface CommandIo {
   readonly stdout: Screen & { write(text: string): unknown };
-  readonly stderr: { write(text: string): unknown };
+  readonly stderr: Screen & { write(text: string): unknown };
   readonly env: NodeJS.ProcessEnv;
+  /** Resolves when a command that stays has to end. Without it, signals say that. */
+  readonly stopped?: Promise<unknown>;
   /** 0 until something fails. */
   exit_status: number;
 }

@@ -1,12 +1,14 @@
 import cluster from 'node:cluster';
 import { seedStore } from '../gateway/seed.js';
 import { Gateway } from '../gateway/gateway.js';
-import { createLog } from '../telemetry/log.js';
+import { createLog, type Log } from '../telemetry/log.js';
 import { SharedClock } from '../lib/shared-clock.js';
 import type { Logger } from 'pino';
+import type { Configuration } from '../core/configuration.js';
 import { serveMetrics, type MetricsServer } from '../gateway/metrics-server.js';
 import { withAudit } from './audit-reload.js';
 import { ConfigFiles, followFiles } from './follow-files.js';
+import { commandIo } from './command-io.js';
 import { answerParent } from './worker-metrics.js';
 import { listenFault, type Address } from './listen.js';
 import { load, type ServeOptions } from './load.js';
@@ -30,12 +32,7 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   const files = new ConfigFiles(options.config);
   const stamp = await files.stamp();
   const checked = await load(options);
-  const { log, lines } = createLog(
-    checked.configuration.log_level,
-    logStyle(checked.configuration),
-  );
-  // An unhandled rejection in an operator's own stage must not end all requests.
-  process.on('unhandledRejection', (err) => log.error({ err }, 'nobody waited for what failed'));
+  const { log, lines } = openLog(checked.configuration);
   const clock = new SharedClock(Date.now());
   const parts = { log, lines, now: Date.now, clock, random: Math.random };
   const gateway = await Gateway.open(checked, parts);
@@ -56,7 +53,27 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   await metrics?.close();
   log.flush();
   // What still waits for the store would keep the process alive.
-  if (!isClosed) process.exit();
+  if (!isClosed && isOwnProcess()) process.exit();
+}
+
+function openLog(configuration: Configuration): Log {
+  const { stderr, env } = commandIo();
+  const style = logStyle(configuration, stderr, env);
+  if (!isOwnProcess()) {
+    const lines = { write: (line: string) => void stderr.write(line), flush: () => undefined };
+    return createLog(configuration.log_level, style, lines);
+  }
+  const made = createLog(configuration.log_level, style);
+  // An unhandled rejection in an operator's own stage must not end all requests.
+  process.on('unhandledRejection', (err) =>
+    made.log.error({ err }, 'nobody waited for what failed'),
+  );
+  return made;
+}
+
+/** Whether the process ends with the command. */
+function isOwnProcess(): boolean {
+  return commandIo().stopped === undefined;
 }
 
 async function listen(gateway: Gateway): Promise<Address> {

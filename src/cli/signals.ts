@@ -1,8 +1,14 @@
-/** Resolves at the first SIGTERM or SIGINT. */
-export function untilStopped(): Promise<undefined> {
+import { commandIo } from './command-io.js';
+
+/** Resolves when the running command has to end: at the first SIGTERM or SIGINT. */
+export async function untilStopped(): Promise<undefined> {
+  await (commandIo().stopped ?? firstSignal());
+}
+
+function firstSignal(): Promise<void> {
   return new Promise((resolve) => {
-    process.once('SIGTERM', () => resolve(undefined));
-    process.once('SIGINT', () => resolve(undefined));
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
   });
 }
 

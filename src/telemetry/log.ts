@@ -17,8 +17,11 @@ export interface Log {
 export type LogStyle = 'json' | 'text' | 'coloured';
 
 /** Lines on standard error, written in the background. They hold neither keys nor prompts. */
-export function createLog(level: string, style: LogStyle = 'json'): Log {
-  const lines = new LogDestination(STANDARD_ERROR);
+export function createLog(
+  level: string,
+  style: LogStyle = 'json',
+  lines: Pick<LogDestination, 'write' | 'flush'> = new LogDestination(STANDARD_ERROR),
+): Log {
   const options = { level, base: null, serializers: { err: plainError } };
   if (style === 'json') return { log: pino(options, lines), lines };
   const paint = style === 'coloured' ? inColour : plain;

@@ -2,7 +2,7 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { chat, completionOf } from '../helpers/ask.js';
-import { makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
+import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
 
 interface Entry {
   id: number;
@@ -23,13 +23,11 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u;
 /** Every command here runs beside a gateway that serves on the same store. */
 describe('accounts, keys and money on the command line, beside a running gateway', () => {
   let place: Place;
-  let serving: Running;
   let url: string;
 
   before(async () => {
     place = await makePlace(SIMULATED);
-    serving = place.start('serve');
-    url = await serving.url();
+    url = await place.begin('serve').url();
     await place.json('account', 'create', 'alice', '--credit', '10.00');
   });
   after(() => place.close());

@@ -55,7 +55,7 @@ describe('tollgate backup', () => {
 
   it('is restored after calls that it was made under: books, keys and tasks go on', async () => {
     const { secret } = await place.customer('ann', '10');
-    const serving = place.start('serve');
+    const serving = place.begin('serve');
     const at = { url: await serving.url(), secret };
     const submitted = await ask(at, '/v1/queue/film', {
       method: 'POST',
@@ -76,7 +76,7 @@ describe('tollgate backup', () => {
     await until(() => calls > during + CALLERS, 'calls come after it');
     isOver = true;
     await Promise.all(callers);
-    expect(await serving.kill('SIGTERM')).to.include({ status: 0 });
+    expect(await serving.stop()).to.include({ status: 0 });
 
     const all = await ledger();
     expect(report.entries).to.be.within(2, all.length - 1);
@@ -85,7 +85,7 @@ describe('tollgate backup', () => {
     expect(await ledger()).to.deep.equal(all.slice(0, report.entries));
     expect(await place.json('verify')).to.deep.include({ accounts: 1, faults: [] });
 
-    const again = { url: await place.start('serve').url(), secret };
+    const again = { url: await place.begin('serve').url(), secret };
     completionOf(await chat(again, CALL));
     await eventually('the task that it holds is done', async () => {
       return (await result(again, request_id)).status === 'COMPLETED';
@@ -117,14 +117,14 @@ describe('tollgate backup', () => {
     expect(migrations(), 'a backup migrates nothing').to.have.length(3);
     const { applied } = await place.json<{ applied: string[] }>('migrate');
     expect(applied[0]).to.equal('004-people');
-    const serving = place.start('serve');
+    const serving = place.begin('serve');
     completionOf(await chat({ url: await serving.url(), secret }, CALL));
-    expect(await serving.kill('SIGTERM')).to.include({ status: 0 });
+    expect(await serving.stop()).to.include({ status: 0 });
     expect(await ledger()).to.have.length(2);
 
     await restore('before.db');
     expect(migrations(), 'the older version finds its store').to.have.length(3);
-    const once_more = place.start('serve');
+    const once_more = place.begin('serve');
     completionOf(await chat({ url: await once_more.url(), secret }, CALL));
     expect(await ledger()).to.have.length(2);
     expect(await place.json('verify')).to.deep.include({ entries: 2, faults: [] });

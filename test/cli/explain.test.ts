@@ -263,14 +263,14 @@ describe('tollgate explain with prices and a body', function () {
     expect(upstream.requests, 'contacts nothing').to.deep.equal([]);
     const shown = preview.upstreams.flatMap(({ requests }) => requests);
     const { secret } = await place.customer('ann');
-    const serving = place.start('serve');
+    const serving = place.begin('serve');
     const answer = await fetch(`${await serving.url()}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
       body,
     });
     expect(answer.status, await answer.text()).to.equal(200);
-    await serving.kill('SIGTERM');
+    await serving.stop();
     const [sent] = upstream.requests;
     const { model } = (sent?.json ?? {}) as { model?: unknown };
     const same = shown.find((request) => request.body.model === model);

@@ -3,7 +3,8 @@ import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.js';
-import { eventually, makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
+import { eventually, makePlace, SIMULATED, type Place } from '../helpers/cli.js';
+import type { CommandHere } from '../helpers/run-command.js';
 import { until } from '../helpers/until.js';
 
 /** A gateway reads a file that has not changed for a second. */
@@ -15,7 +16,11 @@ const PAUSE_MS = 400;
  * logged meanwhile. Does it again where the machine paused this process for so long that the file
  * seemed to be done.
  */
-async function writtenSlowly(serving: Running, file: string, pieces: string[]): Promise<string> {
+async function writtenSlowly(
+  serving: CommandHere,
+  file: string,
+  pieces: string[],
+): Promise<string> {
   for (;;) {
     const from = serving.stderr.length;
     const log = (): string => serving.stderr.slice(from);
@@ -26,7 +31,6 @@ async function writtenSlowly(serving: Running, file: string, pieces: string[]): 
       await appendFile(file, piece);
       longest_ms = Math.max(longest_ms, performance.now() - last_ms);
       last_ms = now_ms;
-      if (piece === pieces[0]) serving.child.kill('SIGHUP');
       await sleep(PAUSE_MS);
     }
     await until(() => log().includes('took up the changed configuration'), 'it reads the file');
@@ -67,7 +71,7 @@ describe('tollgate serve and a changed file', () => {
   }
 
   it('does not load a file that is only half-written', async () => {
-    const serving = place.start('serve');
+    const serving = place.begin('serve');
     const url = await serving.url();
     const [head = '', tail = ''] = SIMULATED.split('providers:');
     const pieces = [`${head}providers`, ':', tail.slice(0, 20), tail.slice(20), '# the end\n'];
@@ -77,7 +81,7 @@ describe('tollgate serve and a changed file', () => {
   });
 
   it('shows the line and the code of a fault to the probe, and no text of the file', async () => {
-    const serving = place.start('serve');
+    const serving = place.begin('serve');
     const url = await serving.url();
     await place.write(`s3cret-key: 1\n${SIMULATED}`);
     let text = '';
@@ -94,7 +98,7 @@ describe('tollgate serve and a changed file', () => {
       `models: { ${id}: { owner: me, capabilities: [chat], upstreams: [{ provider: simulator }], price: free } }\n`;
     const included = (name: string): string => join(place.folder, 'models', name);
     let url: string;
-    let serving: Running;
+    let serving: CommandHere;
 
     const hasModel = async (id: string): Promise<boolean> => {
       const answer = await fetch(`${url}/v1/models/${id}`, { headers: { authorization } });
@@ -109,7 +113,7 @@ describe('tollgate serve and a changed file', () => {
       await place.write(`include: [models/*.yaml]\n${SIMULATED}`);
       const { secret } = await place.customer('ann');
       authorization = `Bearer ${secret}`;
-      serving = place.start('serve');
+      serving = place.begin('serve');
       url = await serving.url();
     });
 

@@ -69,7 +69,7 @@ describe('tollgate init', () => {
     const first = await place.tollgate('init', '--local', `ollama=${url}`);
     expect(first).to.include({ status: 0, stderr: '' });
     expect(first.stdout).to.include('llama3.2:3b').and.include('\n  npx tollgate serve\n');
-    const serving = place.start('serve', '--listen', '127.0.0.1:0');
+    const serving = place.begin('serve', '--listen', '127.0.0.1:0');
     const address = await serving.url();
     const [secret = ''] = /tg-[0-9A-Za-z]{20,}/u.exec(serving.stdout) ?? [];
     const messages = [{ role: 'user', content: 'Hello!' }];

@@ -79,7 +79,7 @@ describe('--json', () => {
     const made = () =>
       place.json<{ id: string; secret: string }>('key', 'create', 'ann', '--name', 'first');
     const [{ id: key }, { secret }] = [await made(), await made()];
-    const serving = place.start('serve');
+    const serving = place.begin('serve');
     const url = await serving.url();
     const post = (path: string, body: object) =>
       fetch(`${url}${path}`, {
@@ -94,7 +94,7 @@ describe('--json', () => {
     const charge = paid.headers.get('x-request-id') ?? '';
     const { request_id: task = '' } = (await submitted.json()) as { request_id?: string };
     expect(task).not.to.equal('');
-    await serving.kill('SIGTERM');
+    await serving.stop();
     known = { account, key, task, charge, token };
   });
   after(() => place.close());
@@ -109,9 +109,7 @@ describe('--json', () => {
   /** Runs a command to its end; `serve` is stopped once it has printed. */
   async function outcome(path: string, args: string[]): Promise<Outcome> {
     if (path !== 'serve') return place.tollgate(...path.split(' '), ...args, '--json');
-    const running = place.start(path, ...args, '--json');
-    running.child.stdout?.once('data', () => running.child.kill('SIGTERM'));
-    return running.ended;
+    return place.begin(path, ...args, '--json').stop();
   }
 
   for (const [path, { good, bad, exits = 0 }] of Object.entries(CALLS)) {

@@ -13,7 +13,7 @@ describe('the terms of a key on the command line, beside a running gateway', () 
 
   before(async () => {
     place = await makePlace(SIMULATED + MORE);
-    url = await place.start('serve').url();
+    url = await place.begin('serve').url();
     await place.json('account', 'create', 'ann', '--credit', '1');
   });
   after(() => place.close());

@@ -30,7 +30,7 @@ describe('managing accounts on the command line, beside a running gateway', () =
 
   before(async () => {
     place = await makePlace(SIMULATED);
-    url = await place.start('serve').url();
+    url = await place.begin('serve').url();
     alice = await place.json('account', 'create', 'alice', '--credit', '10.00');
     key = await place.json('key', 'create', 'alice', '--name', 'laptop', '--limit', '5');
   });

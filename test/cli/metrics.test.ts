@@ -4,22 +4,23 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { ask } from '../helpers/ask.js';
 import { freePort } from '../helpers/free-port.js';
-import { makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
+import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
+import type { RunningCommand } from '../helpers/run-command.js';
 import { scrape } from '../helpers/prometheus.js';
 
 describe('tollgate serve with metrics', function () {
   let place: Place;
-  let serving: Running;
   let at: { url: string; secret: string };
   let metrics: string;
 
-  const begin = async (...args: string[]): Promise<void> => {
+  const begin = async <S extends RunningCommand>(serve: () => S): Promise<S> => {
     const port = await freePort();
     metrics = `http://127.0.0.1:${port}/metrics`;
     place = await makePlace(`metrics: 127.0.0.1:${port}\n${SIMULATED}`);
     const { secret } = await place.customer('ann');
-    serving = place.start('serve', ...args);
+    const serving = serve();
     at = { url: await serving.url(), secret };
+    return serving;
   };
   afterEach(() => place.close());
 
@@ -34,15 +35,14 @@ describe('tollgate serve with metrics', function () {
     (await scrape(metrics)).sum('tollgate_requests_total', { model: 'sim', status: '200' }) ?? 0;
 
   it('counts the requests of one process', async () => {
-    await begin();
+    await begin(() => place.begin('serve'));
     for (let sent = 0; sent < 5; sent += 1) await call();
     expect(await counted()).to.equal(5);
-    expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });
   });
 
   it('adds up all workers, also those that have died', async function () {
     if (process.platform !== 'linux') this.skip();
-    await begin('--workers', '2');
+    const serving = await begin(() => place.start('serve', '--workers', '2'));
     const first = await scrape(metrics);
     expect(first.sum('tollgate_reloads_total', { outcome: 'ok' })).to.equal(0);
     for (let sent = 0; sent < 12; sent += 1) await call();

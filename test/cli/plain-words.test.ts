@@ -13,7 +13,7 @@ describe('the words of a first start on another address, and of its failures', (
   after(() => place.close());
 
   it('say that a sign-in link begins with another address, and list the status failed', async () => {
-    const running = place.start('serve');
+    const running = place.begin('serve');
     const url = await running.url();
     expect(running.stdout).to.include('http://127.0.0.1:8080/sign-in/link?token=');
     const sentence = `It begins with the public_url of the configuration, not with ${url}.`;

@@ -14,7 +14,7 @@ describe('tollgate refund of a video', () => {
   after(() => place.close());
 
   it('by the ID that shows its cost names the submission, which has the charge', async () => {
-    const url = await place.start('serve').url();
+    const url = await place.begin('serve').url();
     const { secret } = await place.customer('ann');
     const at = { url, secret };
     const headers = { 'content-type': 'application/json' };

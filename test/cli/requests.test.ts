@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { chat } from '../helpers/ask.js';
-import { eventually, makePlace, SIMULATED, type Place, type Running } from '../helpers/cli.js';
+import { eventually, makePlace, SIMULATED, type Place } from '../helpers/cli.js';
 import { until } from '../helpers/until.js';
 
 interface View {
@@ -25,15 +25,13 @@ const MESSAGES = [{ role: 'user', content: 'A secret thought.' }];
 
 describe('the commands that look at requests', () => {
   let place: Place;
-  let serving: Running;
   let url: string;
   let account: string;
   let secret: string;
 
   before(async () => {
     place = await makePlace(SIMULATED, { COLUMNS: '90' });
-    serving = place.start('serve');
-    url = await serving.url();
+    url = await place.begin('serve').url();
     const { id } = await place.json<{ id: string }>('account', 'create', 'alice', '--credit', '1');
     account = id;
     ({ secret } = await place.json<{ secret: string }>('key', 'create', id, '--name', 'k'));
@@ -120,9 +118,9 @@ describe('the commands that look at requests', () => {
   });
 
   it('follow requests as text that fits the terminal', async () => {
-    const following = place.start('requests', '--follow', '--status', '200');
+    const following = place.begin('requests', '--follow', '--status', '200');
     await until(() => following.stdout.split('\n').length > 2, 'it shows the past');
-    await following.kill('SIGTERM');
+    await following.stop();
     for (const line of following.stdout.trimEnd().split('\n')) {
       expect(line).to.match(/^[\d:.]{12} 200 chat sim via simulator \d+\+\d+ tokens /u);
       expect(line.length).to.be.at.most(90);

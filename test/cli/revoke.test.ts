@@ -81,7 +81,7 @@ models:
   }
 
   it('admits nothing from the moment that the DELETE answers', async () => {
-    const urls = await Promise.all([1, 2].map(() => place.start('serve').url()));
+    const urls = [await place.begin('serve').url(), await place.start('serve').url()];
     const at = (index: number): string => urls[index % urls.length] ?? '';
     await place.json('account', 'create', 'ann', '--credit', '10');
     const { id, secret } = await place.json<{ id: string; secret: string }>(

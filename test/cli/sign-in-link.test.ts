@@ -12,7 +12,7 @@ describe('tollgate sign-in-link, beside a running gateway', () => {
 
   before(async () => {
     place = await makePlace(`${SIMULATED}public_url: https://gate.example.com/\n`);
-    url = await place.start('serve').url();
+    url = await place.begin('serve').url();
     await place.json('account', 'create', 'ann', '--credit', '1');
   });
   after(() => place.close());

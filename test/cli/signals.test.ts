@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ask, chunksOf, errorOf, eventsOf } from '../helpers/ask.js';
-import { eventually, makePlace, type Place, type Running } from '../helpers/cli.js';
+import { eventually, makePlace, Running, type Place } from '../helpers/cli.js';
+import type { CommandHere, RunningCommand } from '../helpers/run-command.js';
 import { expectShape } from '../helpers/schemas.js';
 import { play, sse, startUpstream, type FakeUpstream } from '../helpers/upstream.js';
 
@@ -33,13 +34,14 @@ models:
   slow: { owner: me, capabilities: [chat], upstreams: [{ provider: slow }], price: { input_per_million: 1, output_per_million: 1 } }
 `;
 
-  const serve = async (drain: string, ...args: string[]): Promise<Running> => {
+  const serve = async <S extends RunningCommand>(drain: string, start: () => S): Promise<S> => {
     await place.write(yaml(drain));
     ({ secret } = await place.customer('ann'));
-    const serving = place.start('serve', ...args);
+    const serving = start();
     url = await serving.url();
     return serving;
   };
+  const here = (): CommandHere => place.begin('serve');
 
   /** A stream whose first words have arrived; the upstream keeps the rest until `goOn`. */
   const begin = async (): Promise<{ rest: Promise<string> }> => {
@@ -95,7 +97,7 @@ models:
     ['SIGINT'],
   ] as const) {
     it(`lets a stream finish at ${signal} ${args.join(' ')}`, async () => {
-      const serving = await serve('30s', ...args);
+      const serving = await serve('30s', () => place.start('serve', ...args));
       const { rest } = await begin();
       const ended = serving.kill(signal);
       await eventually('new connections are refused', refusesNewWork);
@@ -108,9 +110,9 @@ models:
   }
 
   it('ends a stream that outlives the drain with an error, and charges what was given', async () => {
-    const serving = await serve('100ms');
+    const serving = await serve('100ms', here);
     const { rest } = await begin();
-    const ended = serving.kill('SIGTERM');
+    const ended = serving.stop();
     const events = eventsOf({ text: await rest });
     const last = JSON.parse(events.at(-1) ?? '') as { error: { code: string } };
     expectShape('error', last);
@@ -123,18 +125,18 @@ models:
   });
 
   it('stops at once when nothing is in flight', async () => {
-    const serving = await serve('30s');
+    const serving = await serve('30s', here);
     expect((await ask({ url, secret }, '/v1/models')).status).to.equal(200);
-    expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });
+    expect(await serving.stop()).to.include({ status: 0, signal: null });
   });
 
   it('stops at once though a client has opened a connection ahead', async () => {
-    const serving = await serve('10m');
+    const serving = await serve('10m', here);
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
     const closed = once(socket.resume(), 'close');
-    expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });
+    expect(await serving.stop()).to.include({ status: 0, signal: null });
     await closed;
   });
 
@@ -142,11 +144,13 @@ models:
 
   for (const how of ['SIGHUP', 'itself'] as const) {
     it(`takes up a changed file by ${how}, and keeps it when the next is broken`, async () => {
-      const serving = await serve('1s');
+      const serving = await serve('1s', () =>
+        how === 'SIGHUP' ? place.start('serve') : place.begin('serve'),
+      );
       const { rest } = await begin();
       const change = async (text: string): Promise<void> => {
         await place.write(text);
-        if (how === 'SIGHUP') serving.child.kill('SIGHUP');
+        if (serving instanceof Running) serving.child.kill('SIGHUP');
       };
       const [head, tail = ''] = yaml('1s').split('  slow: {');
       await change(`${head}  quick: {${tail}`);

@@ -24,9 +24,9 @@ describe('a gateway with many old requests', () => {
   after(() => place.close());
 
   it('did not serve before they were swept, or ended with an error of the sweep', async () => {
-    const serving = place.start('serve');
+    const serving = place.begin('serve');
     await serving.url();
-    const { status, stderr } = await serving.kill('SIGTERM');
+    const { status, stderr } = await serving.stop();
     expect(stderr).to.not.include('"level":50');
     expect(status).to.equal(0);
     const store = await open();

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,16 +79,17 @@ describe('deploy/Dockerfile', () => {
 
   it('asks a gateway for its health, and fails where there is none', async () => {
     const place = await makePlace(SIMULATED);
-    const url = await place.start('serve').url();
+    const url = await place.begin('serve').url();
     const [node, ...args] = wordsOf(lastOf(image, 'HEALTHCHECK'));
     expect(node).to.equal('node');
-    const ask = (): number | null => {
+    const ask = async (): Promise<unknown> => {
       const script = args.map((arg) => arg.replace(`http://127.0.0.1:${PORT}`, url));
-      return spawnSync(process.execPath, script).status;
+      const [status] = await once(spawn(process.execPath, script), 'exit');
+      return status as unknown;
     };
-    expect(ask()).to.equal(0);
+    expect(await ask()).to.equal(0);
     await place.close();
-    expect(ask()).to.equal(1);
+    expect(await ask()).to.equal(1);
   });
 
   it('is sent what the build needs, and neither secrets nor stores', () => {

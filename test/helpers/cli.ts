@@ -6,24 +6,25 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseDollars } from '../../src/lib/money.js';
 import { openStore } from '../../src/store/open.js';
-import { runCommand, type Outcome } from './run-command.js';
-import { until } from './until.js';
+import { CommandHere, runCommand, RunningCommand, type Outcome } from './run-command.js';
 
 /** Built by `npm test` before the tests begin. */
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
-/** A process starts slowly on a busy machine. */
-const START_MS = 60_000;
+/** How long a failing test asks. */
+const ASK_MS = 60_000;
 const ASK_AGAIN_MS = 20;
 
 /** A folder with a gateway.yaml, where commands are run; everything in it goes when it is closed. */
 export interface Place {
   folder: string;
   file: string;
-  /** Runs a command to its end, in this process; `serve`, which forks, in one of its own. */
+  /** Runs a command to its end, in this process. */
   tollgate(...args: string[]): Promise<Outcome>;
   /** Runs a command whose `--json` document is wanted; fails if it printed anything else. */
   json<T>(...args: string[]): Promise<T>;
-  /** Starts a process: for a command that stays, such as `serve`, or gets a signal. */
+  /** Starts a command that stays, in this process: `serve` without workers, `requests --follow`. */
+  begin(...args: string[]): CommandHere;
+  /** Starts a process of its own: for signals, kills, pipes and workers. */
   start(...args: string[]): Running;
   write(text: string): Promise<void>;
   /**
@@ -34,13 +35,12 @@ export interface Place {
   close(): Promise<void>;
 }
 
-/** A command under way. */
-export class Running {
-  stdout = '';
-  stderr = '';
+/** A command in a process of its own. */
+export class Running extends RunningCommand {
   readonly ended: Promise<Outcome>;
 
   constructor(readonly child: ChildProcess) {
+    super();
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
     this.ended = once(child, 'close').then(([status, signal]) => {
@@ -49,35 +49,19 @@ export class Running {
     });
   }
 
-  /** The address of a `serve` that is up. */
-  async url(): Promise<string> {
-    const said = (): string | undefined => / on (http:\S+)\n/u.exec(this.stdout)?.[1];
-    const { child } = this;
-    const over = (): boolean => child.exitCode !== null || child.signalCode !== null;
-    await until(() => said() !== undefined || over(), 'it serves', START_MS);
-    const url = said();
-    if (url === undefined) throw new Error(`It ended:\n${this.stdout}${this.stderr}`);
-    return url;
-  }
-
-  /** Resolves when standard error has a whole line with such a text; the log comes with a delay. */
-  says(text: string): Promise<void> {
-    const isThere = (): boolean => {
-      const at = this.stderr.indexOf(text);
-      return at >= 0 && this.stderr.includes('\n', at);
-    };
-    return until(isThere, `it says "${text}"`, START_MS);
-  }
-
   kill(signal: NodeJS.Signals): Promise<Outcome> {
     this.child.kill(signal);
     return this.ended;
+  }
+
+  protected isOver(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 }
 
 /** Asks again and again, one at a time, until the answer is yes; leaves the machine time between. */
 export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + START_MS;
+  const end = Date.now() + ASK_MS;
   while (!(await holds())) {
     if (Date.now() > end) throw new Error(`It never came to this: ${what}.`);
     await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
@@ -88,6 +72,7 @@ export async function makePlace(yaml: string, env: NodeJS.ProcessEnv = {}): Prom
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-cli-'));
   const file = join(folder, 'gateway.yaml');
   const started: Running[] = [];
+  const begun: CommandHere[] = [];
   const write = (text: string): Promise<void> => writeFile(file, text);
   const start = (...args: string[]): Running => {
     const { PATH } = process.env;
@@ -96,12 +81,18 @@ export async function makePlace(yaml: string, env: NodeJS.ProcessEnv = {}): Prom
     started.push(running);
     return running;
   };
-  const tollgate = (...args: string[]): Promise<Outcome> =>
-    args[0] === 'serve' ? start(...args).ended : runCommand(args, { folder, env });
+  const begin = (...args: string[]): CommandHere => {
+    // It reads the file again later, when this process is elsewhere.
+    const command = new CommandHere([...args, '--config', file], { folder, env }, { stays: true });
+    begun.push(command);
+    return command;
+  };
+  const tollgate = (...args: string[]): Promise<Outcome> => runCommand(args, { folder, env });
   await write(yaml);
   return {
     folder,
     file,
+    begin,
     start,
     tollgate,
     write,
@@ -123,6 +114,7 @@ export async function makePlace(yaml: string, env: NodeJS.ProcessEnv = {}): Prom
       return JSON.parse(stdout) as T;
     },
     async close() {
+      for (const command of begun) await command.stop();
       for (const { child, ended } of started) {
         if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
         await ended;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { Running } from './cli.js';
+import { CommandHere } from './run-command.js';
 import { freePort } from './free-port.js';
 import { ROOT, type Block, type DocumentPage } from './documents.js';
 import { mergeYaml } from './merge-yaml.js';
@@ -28,7 +29,7 @@ export async function runPage({ blocks }: DocumentPage): Promise<void> {
   const place = await Checkout.make();
   try {
     const isServed = blocks.some(({ info }) => info === 'background');
-    if (!isServed) await place.serve('npm start');
+    if (!isServed) await place.serveHere();
     for (const block of blocks) await place.run(block);
   } finally {
     await place.close();
@@ -37,7 +38,7 @@ export async function runPage({ blocks }: DocumentPage): Promise<void> {
 
 /** A copy of a checkout. Its gateway.yaml serves on a port of its own. */
 class Checkout {
-  #serving: Running | undefined;
+  #serving: Running | CommandHere | undefined;
   #key = '';
 
   private constructor(
@@ -77,16 +78,28 @@ class Checkout {
   async serve(command: string): Promise<void> {
     const { folder } = this;
     const child = spawn('sh', ['-c', command], { cwd: folder, env: this.#env(), detached: true });
-    this.#serving = new Running(child);
-    await this.#serving.url();
-    this.#key = /^ {2}(tg-\S+)$/mu.exec(this.#serving.stdout)?.[1] ?? '';
+    await this.#served(new Running(child));
+  }
+
+  /** Serves in this process: where the page starts no gateway, any one will do. */
+  async serveHere(): Promise<void> {
+    const { folder } = this;
+    const args = ['serve', '--config', join(folder, 'gateway.yaml')];
+    await this.#served(new CommandHere(args, { folder, env: this.#env() }, { stays: true }));
   }
 
   async close(): Promise<void> {
-    const { pid } = this.#serving?.child ?? {};
-    if (pid !== undefined) process.kill(-pid, 'SIGTERM');
-    await this.#serving?.ended;
+    const serving = this.#serving;
+    if (serving instanceof CommandHere) await serving.stop();
+    else if (serving?.child.pid !== undefined) process.kill(-serving.child.pid, 'SIGTERM');
+    await serving?.ended;
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #served(serving: Running | CommandHere): Promise<void> {
+    this.#serving = serving;
+    await serving.url();
+    this.#key = /^ {2}(tg-\S+)$/mu.exec(serving.stdout)?.[1] ?? '';
   }
 
   async #shell(text: string): Promise<void> {
