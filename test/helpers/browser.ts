@@ -23,8 +23,11 @@ const USUAL_PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bi
 /** Set, it must be there: a machine that promises a browser fails without one. */
 const promised = process.env.TOLLGATE_TEST_BROWSER;
 const executable = promised ?? USUAL_PLACES.find((path) => existsSync(path));
+const worker_id = process.env.MOCHA_WORKER_ID;
 /** Once is enough: neither for each file nor for each process of the tests. */
-let isSaid = (process.env.MOCHA_WORKER_ID ?? '0') !== '0';
+let isSaid = (worker_id ?? '0') !== '0';
+/** One for all files of a process. A worker of mocha keeps it to its end, which ends it too. */
+let shared: Browser | undefined;
 
 /** What a visitor's browser is like. */
 export interface BrowserLook {
@@ -58,12 +61,16 @@ export function describeInBrowser(title: string, body: (browser: () => Browser) 
     return;
   }
   describe(title, () => {
-    let browser: Browser | undefined;
     before(async () => {
-      browser = await chromium.launch({ executablePath: executable, args: ARGS });
+      shared ??= await chromium.launch({ executablePath: executable, args: ARGS });
     });
-    after(() => browser?.close());
-    body(() => browser ?? missing());
+    after(async () => {
+      for (const context of shared?.contexts() ?? []) await context.close();
+      if (worker_id !== undefined) return;
+      await shared?.close();
+      shared = undefined;
+    });
+    body(() => shared ?? missing());
   });
 }
 
