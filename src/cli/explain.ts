@@ -88,13 +88,11 @@ function endpointsOf(
   modalities: readonly Modality[],
   { endpoints }: Configuration,
 ): readonly EndpointEntry[] {
-  return endpoints.filter(({ stages }) =>
-    stages.some(({ name, option }) => {
-      if (name !== 'route') return false;
-      if (isRecord(option)) return modalities.some(({ name: own }) => own === option.capability);
-      return modalities.some(({ tasks }) => Object.hasOwn(tasks, String(option)));
-    }),
-  );
+  const facts = modalities.flatMap(({ name, tasks }) => [
+    `work:${name}`,
+    ...Object.keys(tasks).map((task) => `task:${task}`),
+  ]);
+  return endpoints.filter(({ traits }) => traits?.gives.some((one) => facts.includes(one)));
 }
 
 function printEndpoints(endpoints: readonly EndpointEntry[]): void {

@@ -13,7 +13,6 @@ import type { Modalities } from '../pipeline/modality.js';
 import { readProviders } from './providers.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
-import { checkReached } from './reached-models.js';
 import { readSettings } from './settings.js';
 import type { Source } from '../yaml/source.js';
 import type { Configuration, EndpointEntry } from '../core/configuration.js';
@@ -28,17 +27,23 @@ export interface Loaded {
   configuration: Configuration | undefined;
   /** The endpoints that could be read. Their stages are checked even if the file has faults. */
   endpoints: readonly EndpointEntry[];
+  /** Undefined for a file that is no YAML. */
+  read: ReadFile | undefined;
   /** Undefined if a fault is an error. */
   finished: FinishedFile | undefined;
 }
 
-/** A configuration without errors, with the places of its values and all that it was read from. */
-export interface FinishedFile {
+/** What could be read of a file, with the places of its values. */
+export interface ReadFile {
   source: Source;
   gateway: PartialLoad<GatewayFile>;
+  models: readonly ReadModel[];
+}
+
+/** A configuration without errors, with the places of its values and all that it was read from. */
+export interface FinishedFile extends ReadFile {
   configuration: Configuration;
   providers: ReadonlyMap<string, ReadProvider>;
-  models: readonly ReadModel[];
   manifests: Manifests;
   prices: ListPrices;
   modalities: Modalities;
@@ -79,7 +84,6 @@ export async function load(
   const read_models = readModels(source, gateway.models ?? {}, known);
   const models = new Map(read_models.map(({ model }) => [model.id, model]));
   checkTexts(source, gateway);
-  if (source.complete) checkReached(source, gateway, models.values(), endpoints, modalities);
   const configuration: Configuration = {
     file: resolve(file),
     directory,
@@ -91,18 +95,20 @@ export async function load(
   };
   freeze(configuration);
   const { prices } = known;
-  const parts = { source, gateway, models: read_models, manifests, prices, modalities };
-  const finished = { ...parts, configuration, providers: read_providers };
+  const read_file = { source, gateway, models: read_models };
+  const parts = { manifests, prices, modalities, providers: read_providers };
+  const finished = { ...read_file, ...parts, configuration };
   return {
     faults: report.sorted(file),
     configuration: report.failed ? undefined : configuration,
     endpoints,
+    read: read_file,
     finished: report.failed ? undefined : finished,
   };
 }
 
 function refused(faults: ConfigFault[]): Loaded {
-  return { faults, configuration: undefined, endpoints: [], finished: undefined };
+  return { faults, configuration: undefined, endpoints: [], read: undefined, finished: undefined };
 }
 
 async function read(file: string): Promise<string> {

@@ -34,6 +34,14 @@ export interface EndpointTraits {
   format: string | undefined;
   /** It answers the clients of all formats, each in its own. */
   all_formats: boolean;
+  /** The facts that its stages give: `caller`, `request:chat-completion`, `work:chat`. */
+  gives: readonly string[];
+  /** The effects of its stages on money, as `Shape` has them. */
+  money: readonly string[];
+  /** What its clients are answered with; see `Shape`. */
+  answers: string | undefined;
+  /** The files of the operator's own schemas that its bodies are checked against. */
+  own_schemas: readonly string[];
 }
 
 /** A service that people sign in with. */

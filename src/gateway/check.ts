@@ -5,6 +5,7 @@ import { load, type FinishedFile } from '../config/load.js';
 import type { Configuration } from '../core/configuration.js';
 import { checkPipelines, withTraits } from '../pipeline/type-check.js';
 import type { Stage } from '../pipeline/stage.js';
+import { reportUnreached } from './reached-models.js';
 import { stagesFor } from '../pipeline/plugins.js';
 import { MODALITIES } from '../modalities/index.js';
 import { builtInStages } from '../stages/index.js';
@@ -33,12 +34,8 @@ export async function check(
   isNeeded?: (pointer: string) => boolean,
   allow: readonly string[] = [],
 ): Promise<CheckResult> {
-  const { faults, configuration, endpoints, finished } = await load(
-    file,
-    env,
-    MODALITIES,
-    isNeeded,
-  );
+  const loaded = await load(file, env, MODALITIES, isNeeded);
+  const { configuration, endpoints, read, finished } = loaded;
   const { stages, faults: pluginFaults } = await stagesFor(
     file,
     endpoints,
@@ -48,14 +45,17 @@ export async function check(
   const pipelineFaults = checkPipelines(endpoints, stages).filter(
     (fault) => !pluginFaults.some((known) => byPlace(known, fault) === 0),
   );
+  const described = withTraits(endpoints, stages);
+  if (read) reportUnreached(read, described, MODALITIES);
+  const faults = read?.source.report.sorted(file) ?? loaded.faults;
   const found = [...faults, ...[...pluginFaults, ...pipelineFaults].map(withoutSecrets)];
   const isValid = found.every(({ severity }) => severity === 'warning');
   if (!finished || !configuration || !isValid)
     return { faults: sortFaults(found, file), configuration: undefined, stages };
   const warnings = await advise(finished);
   const left = await withoutAllowed(warnings, sourcesOf(finished), allow, CODES);
-  const described = { ...configuration, endpoints: withTraits(configuration.endpoints, stages) };
-  return { faults: sortFaults(left, file), configuration: described, stages };
+  const whole = { ...configuration, endpoints: described };
+  return { faults: sortFaults(left, file), configuration: whole, stages };
 }
 
 const CODES = [...new Set([...ADVICE.map(({ code }) => code), UNUSED_PERMISSION])];

@@ -7,7 +7,6 @@ import { UpstreamError } from '../core/upstream-error.js';
 import { gatewayConnection } from '../http/gateway-connection.js';
 import { compileOwnSchema, compileShippedSchema } from '../http/body-schema.js';
 import { parseJson } from '../lib/json-text.js';
-import { isRecord } from '../lib/objects.js';
 import { MODALITIES } from '../modalities/index.js';
 import { formatOf, type Modality } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
@@ -89,11 +88,8 @@ function planned(
     const own = { ...structuredClone(body), ...(!pathNamesModel && { model: model.id }) };
     try {
       format.normalize?.(own);
-      const ownSchemas = endpoint.stages.flatMap(({ name, option }) =>
-        name === 'validate' && typeof option === 'string' && option.startsWith('.')
-          ? [compileOwnSchema(option, endpoint.main)]
-          : [],
-      );
+      const files = endpoint.traits?.own_schemas ?? [];
+      const ownSchemas = files.map((file) => compileOwnSchema(file, endpoint.main));
       checkBody(
         [compileShippedSchema(format.name), ...ownSchemas],
         own,
@@ -111,11 +107,9 @@ function planned(
 }
 
 /** The modality of an endpoint; undefined if the endpoint calls no upstream. */
-function modalityOf({ stages }: EndpointEntry): Modality | undefined {
-  const spends = stages.some(({ name }) => name === 'balance');
-  const option = stages.find(({ name }) => name === 'route')?.option;
-  const capability = isRecord(option) ? option.capability : undefined;
-  return spends ? MODALITIES.get(String(capability)) : undefined;
+function modalityOf({ traits }: EndpointEntry): Modality | undefined {
+  if (!traits || !['holds', 'gates'].some((one) => traits.money.includes(one))) return undefined;
+  return [...MODALITIES.values()].find(({ name }) => traits.gives.includes(`work:${name}`));
 }
 
 async function preview(

@@ -161,6 +161,8 @@ export interface Shape {
   readonly records?: true;
   /** The format in which it reads a body or writes an answer: that of its endpoint's clients. */
   readonly format?: string;
+  /** What it answers with, for the document of the API; see docs/stages.md. */
+  readonly answers?: string;
 }
 
 /**

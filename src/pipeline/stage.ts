@@ -98,6 +98,13 @@ export interface Shape {
   format?: string;
   /** It answers the clients of all formats, each in its own. */
   all_formats?: true;
+  /**
+   * What it answers with, where that is not work for a request: an operation of a modality,
+   * `models` for a list of models, `model` for one of them, or `hosted-image`.
+   */
+  answers?: string;
+  /** A file of the operator's own schema, against which it checks the body. */
+  own_schema?: string;
 }
 
 /**

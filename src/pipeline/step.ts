@@ -14,6 +14,10 @@ export function traitsOf(shapes: readonly Shape[]): EndpointTraits {
     records: shapes.some(({ records }) => records),
     format: shapes.find(({ format }) => format !== undefined)?.format,
     all_formats: shapes.some(({ all_formats }) => all_formats),
+    gives: shapes.flatMap(({ gives }) => gives),
+    money: shapes.flatMap(({ money }) => money ?? []),
+    answers: shapes.find(({ answers }) => answers !== undefined)?.answers,
+    own_schemas: shapes.flatMap(({ own_schema }) => own_schema ?? []),
   };
 }
 

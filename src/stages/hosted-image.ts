@@ -3,7 +3,7 @@ import { sniffImageType } from '../lib/image-type.js';
 import { withoutOption, requestMemoryOf, type Stage, paramsOf } from '../pipeline/stage.js';
 import { COPIES } from '../http/memory-budget.js';
 
-const plain = withoutOption({ needs: [], gives: ['answer:content'] });
+const plain = withoutOption({ needs: [], gives: ['answer:content'], answers: 'hosted-image' });
 
 /**
  * Serves a hosted image. Its path has an ID that cannot be guessed. The ID is enough to read the

@@ -30,7 +30,7 @@ export function modelStage(
   return {
     name,
     shape: (option) => {
-      const shape: Shape = { needs: ['caller'], gives: ['answer'] };
+      const shape: Shape = { needs: ['caller'], gives: ['answer'], answers: name };
       if (option === undefined || option === null) return { ...shape, all_formats: true };
       const format = names.find((known) => known === option);
       if (format !== undefined) return { ...shape, format };

@@ -40,8 +40,8 @@ export function transform(modalities: Modalities): Stage {
   return {
     name: 'transform',
     shape: (option) => {
-      const { shape, format } = operationOf(operations, option);
-      return format === undefined ? shape : { ...shape, format };
+      const { name, shape, format } = operationOf(operations, option);
+      return { ...shape, answers: name, ...(format !== undefined && { format }) };
     },
     create: (option, services) => {
       const { run = sendWork } = operationOf(operations, option);

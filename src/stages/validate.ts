@@ -17,6 +17,7 @@ import {
   paramsOf,
   requestMemoryOf,
   type PathParams,
+  type Shape,
   type Stage,
   type State,
 } from '../pipeline/stage.js';
@@ -42,8 +43,10 @@ export function validate(modalities: Modalities): Stage {
     name: 'validate',
     shape: (option, endpoint) => {
       const format = formatName(option, endpoint);
-      if (isPath(option)) compileOwnSchema(option, endpoint.main);
-      return { needs: [], gives: [`request:${format}`], records: true, format };
+      const shape: Shape = { needs: [], gives: [`request:${format}`], records: true, format };
+      if (!isPath(option)) return shape;
+      compileOwnSchema(option, endpoint.main);
+      return { ...shape, own_schema: option };
     },
     create: (option, services, endpoint) => {
       const format = formatName(option, endpoint);

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -283,24 +283,6 @@ describe('load of a valid configuration', () => {
     expect(chat?.stages[2]?.place).to.deep.include({ line: 55, column: 47 });
     expect(own).to.deep.include({ method: 'PUT', path: '/v2/{model}/things/{id}' });
     expect(own?.stages[0]?.name).to.equal('./plugins/own.js');
-  });
-
-  it('is refused for a model that no endpoint reaches', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'tollgate-unreached-'));
-    try {
-      const off = defaultEndpoints(MODALITIES).map(({ name }) => `  ${name}: off\n`);
-      const yaml = await readFile(`${FIXTURES}sound-endpoint-off.yaml.txt`, 'utf8');
-      const [head = ''] = yaml.split('endpoints:');
-      await writeFile(join(folder, 'gateway.yaml'), `${head}endpoints:\n${off.join('')}`);
-      await cp(`${FIXTURES}providers`, join(folder, 'providers'), { recursive: true });
-      const { faults, configuration } = await load(join(folder, 'gateway.yaml'), ENV, MODALITIES);
-      expect(faults.map(({ code, severity, line }) => [code, severity, line])).to.deep.equal([
-        ['unreached_model', 'error', 6],
-      ]);
-      expect(configuration).to.equal(undefined);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
   });
 
   it('gives the endpoints also where other parts are broken', async () => {

@@ -21,7 +21,11 @@ function shapeAt(path: string, option?: unknown): unknown {
 
 describe('the stage hosted-image', () => {
   it('asks for nothing, not even a key', () => {
-    expect(shapeAt('/images/{id}')).to.deep.equal({ needs: [], gives: ['answer:content'] });
+    expect(shapeAt('/images/{id}')).to.deep.equal({
+      needs: [],
+      gives: ['answer:content'],
+      answers: 'hosted-image',
+    });
   });
 
   for (const path of ['/images', '/images/{name}', '/images/{id}/{index}', '/{model}/{id}']) {

@@ -7,14 +7,11 @@ const BYTES = { schema: { type: 'string', contentMediaType: 'application/octet-s
 
 const PART = 'The range of the bytes that the header `Range` asks for.';
 
-/** The description of an endpoint, by one of its stages. */
-const STAGES: Readonly<Record<string, Description>> = {
-  'hosted-image': {
-    summary: 'Download an image',
-    status: 200,
-    content: { 'image/*': 'bytes' },
-    refusals: [404],
-  },
+const HOSTED_IMAGE: Description = {
+  summary: 'Download an image',
+  status: 200,
+  content: { 'image/*': 'bytes' },
+  refusals: [404],
 };
 
 const IDEMPOTENCY: Json = {
@@ -33,18 +30,17 @@ const UNKNOWN: Work = {
   content: {},
 };
 
-/** The statuses of refusals, by the stages of the endpoint. */
+/** The statuses of refusals, by the facts that the stages of the endpoint give. */
 const REFUSALS: Readonly<Record<string, readonly number[]>> = {
-  auth: [401, 403, 429],
-  validate: [400, 408, 413, 415],
-  route: [400],
-  balance: [402],
-  transform: [400, 502],
+  caller: [401, 403, 429],
+  request: [400, 408, 413, 415],
+  work: [400],
+  task: [400],
 };
 
 /** An endpoint of gateway.yaml, with any path and stages. */
 export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
-  const { stages } = endpoint;
+  const { gives = [], money = [], answers = '' } = endpoint.traits ?? {};
   const {
     summary,
     details,
@@ -57,15 +53,20 @@ export function endpointOperation(endpoint: EndpointEntry, id: string): Json {
   } = workOf(endpoint);
   const error = work.error_schema ?? formatOf(MODALITIES, endpoint)?.error_schema;
   const parameters = [...parametersOf(endpoint), ...queryParameters(query)];
-  const known = stages.flatMap(({ name }) => REFUSALS[name] ?? []);
-  if (isRepeatable(endpoint)) known.push(409);
+  const facts = gives.map((one) => one.split(':', 1)[0] ?? one);
+  const known = facts.flatMap((one) => REFUSALS[one] ?? []);
+  if (money.some((one) => one === 'holds' || one === 'gates')) known.push(402);
+  if (OPERATIONS.has(answers)) known.push(400, 502);
+  // The stage that holds money also recognises an `Idempotency-Key`.
+  const isRepeatable = money.includes('holds');
+  if (isRepeatable) known.push(409);
   return {
     operationId: id,
     tags: ['Models'],
     summary,
     ...(details && { description: details }),
-    security: stages.some(({ name }) => name === 'auth') ? [{ key: [] }] : [],
-    parameters: [...parameters, ...(isRepeatable(endpoint) ? [IDEMPOTENCY] : [])],
+    security: facts.includes('caller') ? [{ key: [] }] : [],
+    parameters: [...parameters, ...(isRepeatable ? [IDEMPOTENCY] : [])],
     ...(body && { requestBody: { required: true, content: bodyContent(body) } }),
     responses: {
       [status]: { description: summary, ...contentOf(content, error) },
@@ -89,7 +90,6 @@ interface Work extends Description {
 
 const MODALITY_LIST = [...MODALITIES.values()];
 const FORMAT_LIST = MODALITY_LIST.flatMap(({ formats }) => formats);
-const FORMATS_BY_NAME = new Map(FORMAT_LIST.map((format) => [format.name, format]));
 const FORMATS = new Map(
   FORMAT_LIST.map(({ name, description }) => [name, { ...description, body: name }] as const),
 );
@@ -103,21 +103,19 @@ const OPERATIONS = new Map(
   ),
 );
 
-/** Found by the format that the endpoint reads, by its operation, or by the stage itself. */
-function workOf({ stages }: EndpointEntry): Work {
-  for (const { name, option } of stages) {
-    const word = String(option);
-    if (name === 'validate' && FORMATS.has(word)) return FORMATS.get(word) ?? UNKNOWN;
-    if (name === 'models' || name === 'model') return modelsOf(name, FORMATS_BY_NAME.get(word));
-    const work = name === 'transform' ? OPERATIONS.get(word) : STAGES[name];
-    if (work) return work;
-  }
-  return UNKNOWN;
+/** Found by the format that the endpoint reads, or by what it answers with. */
+function workOf(endpoint: EndpointEntry): Work {
+  const { gives = [], answers = '' } = endpoint.traits ?? {};
+  const read = gives.flatMap((one) => FORMATS.get(/^request:(.+)$/u.exec(one)?.[1] ?? '') ?? []);
+  if (answers === 'hosted-image') return HOSTED_IMAGE;
+  if (answers === 'models' || answers === 'model')
+    return modelsOf(answers, formatOf(MODALITIES, endpoint));
+  return read[0] ?? OPERATIONS.get(answers) ?? UNKNOWN;
 }
 
 /** The list of models, or one of them. */
-function modelsOf(stage: 'models' | 'model', format: RequestFormat | undefined): Description {
-  const isOne = stage === 'model';
+function modelsOf(answers: 'models' | 'model', format: RequestFormat | undefined): Description {
+  const isOne = answers === 'model';
   const { schema = 'model-list' } = format?.models ?? {};
   const others =
     'Clients that send `anthropic-version`, `x-api-key` or `x-goog-api-key` are answered in ' +
@@ -142,11 +140,6 @@ function contentOf(content: Description['content'], error = 'error'): Json {
     return [type, { schema: isStream ? { anyOf: [schema, schemaOf(error)] } : schema }];
   });
   return { content: Object.fromEntries(each) as Json };
-}
-
-/** The stage that holds money also recognises an `Idempotency-Key`. */
-function isRepeatable({ stages }: EndpointEntry): boolean {
-  return stages.some(({ name, option }) => name === 'balance' && option !== 'gate');
 }
 
 function parametersOf({ path }: EndpointEntry): Json[] {

@@ -18,9 +18,7 @@ export async function hostedImageUrl(
   services: Services,
 ): Promise<string> {
   const { configuration, store, now } = services;
-  const endpoint = configuration.endpoints.find(({ stages }) =>
-    stages.some(({ name }) => name === 'hosted-image'),
-  );
+  const endpoint = configuration.endpoints.find(({ traits }) => traits?.answers === 'hosted-image');
   if (!endpoint) return `data:${sniffImageType(bytes)};base64,${bytes.toString('base64')}`;
   const { image_ttl_ms, images_total_bytes: total_bytes } = configuration.limits;
   const id = randomBytes(NAME_BYTES).toString('base64url');

@@ -1,7 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { advise } from '../../../src/advice/index.js';
-import { load } from '../../../src/config/load.js';
-import { MODALITIES } from '../../../src/modalities/index.js';
+import { check } from '../../../src/gateway/check.js';
 import type { Configuration } from '../../../src/core/configuration.js';
 import type { ConfigFault } from '../../../src/core/config-fault.js';
 
@@ -36,6 +34,6 @@ export async function faultsOf(
   file: string,
   env: NodeJS.ProcessEnv | undefined,
 ): Promise<{ faults: ConfigFault[]; configuration: Configuration | undefined }> {
-  const { faults, configuration, finished } = await load(file, env, MODALITIES);
-  return { faults: finished ? await advise(finished) : faults, configuration };
+  const { faults, configuration } = await check(file, env);
+  return { faults, configuration };
 }
