@@ -53,7 +53,7 @@ function configurationOf(configuration: Configuration): object {
  * shown, of a header or setting only the name.
  */
 export function configurationShape(configuration: Configuration): object {
-  const { listen, limits, providers, endpoints, owners, first_start } = configuration;
+  const { listen, limits, providers, endpoints, aliases, owners, first_start } = configuration;
   return {
     file: configuration.file,
     listen: `${listen.host}:${listen.port}`,
@@ -76,6 +76,7 @@ export function configurationShape(configuration: Configuration): object {
     owners: Object.fromEntries([...owners].map(([id, { name }]) => [id, { name }])),
     providers: Object.fromEntries([...providers].map(([id, one]) => [id, providerShape(one)])),
     models: modelsShape(configuration),
+    aliases: Object.fromEntries([...aliases].map(([name, { id }]) => [name, id])),
     endpoints: Object.fromEntries(endpoints.map((one) => [one.name, endpointShape(one)])),
   };
 }
@@ -145,6 +146,7 @@ function modelsShape({ models }: Configuration): Record<string, object> {
 
 function modelShape(model: Model): object {
   return {
+    description: model.description ?? null,
     owner: model.owner,
     created: model.created,
     capabilities: [...model.capabilities],

@@ -1,6 +1,7 @@
 import type { KeyCreation } from '../schema-types/key-creation.js';
 import type { Key, KeyTerms } from '../store/keys/keys.js';
 import { AccountSuspended, TooManyKeys } from '../store/store-error.js';
+import { modelNamed, type Configuration } from '../core/configuration.js';
 import { GatewayError } from '../core/errors.js';
 import { formatDollars, parseDollars, withDollarSign } from '../lib/money.js';
 import {
@@ -66,7 +67,7 @@ export const createKey = oneAction({
     const name = readName(input.name);
     const max_active = gateway?.configuration.limits.keys;
     const terms = {
-      ...termsOf(input, now(), gateway?.configuration.models),
+      ...termsOf(input, now(), gateway?.configuration),
       ...(max_active !== undefined && { max_active }),
       ...(input.id !== undefined && { id: input.id }),
     };
@@ -124,13 +125,13 @@ function refusal(error: unknown, max_active: number | undefined): unknown {
 function termsOf(
   input: KeyCreation,
   now_ms: number,
-  models: ReadonlyMap<string, unknown> | undefined,
+  configuration: Configuration | undefined,
 ): KeyTerms {
   const terms: KeyTerms = {};
   const expires_ms = expiryOf(input, now_ms);
   if (expires_ms !== undefined) terms.expires_ms = expires_ms;
   if (input.models) {
-    refuseUnknown(input.models, models);
+    refuseUnknown(input.models, configuration);
     terms.models = input.models;
   }
   if (input.limit !== undefined) {
@@ -141,11 +142,8 @@ function termsOf(
 }
 
 /** Throws `GatewayError` for a model that the configuration in use does not have. */
-function refuseUnknown(
-  ids: readonly string[],
-  models: ReadonlyMap<string, unknown> | undefined,
-): void {
-  const at = models ? ids.findIndex((id) => !models.has(id)) : -1;
+function refuseUnknown(ids: readonly string[], configuration: Configuration | undefined): void {
+  const at = configuration ? ids.findIndex((id) => !modelNamed(configuration, id)) : -1;
   if (at < 0) return;
   const param = `models[${at}]`;
   const message = `${param} is not a model of this gateway.`;

@@ -6,7 +6,7 @@ import { isNumber } from './cursor.js';
 
 /** Each part that is given must fit. */
 export interface ModelFilter {
-  /** Words that the ID and the name of the owner have together, in lower case. */
+  /** Words that the ID, the owner's name and the description have together, in lower case. */
   q?: string;
   can?: string;
   owner?: string;
@@ -34,6 +34,7 @@ export const listModels = listAction({
     max_tokens: model.limits.max_tokens ?? null,
     free: model.price.free,
     price: priceShape(model.price),
+    description: model.description ?? null,
   }),
   csv: {
     file: 'models.csv',
@@ -50,6 +51,7 @@ export const listModels = listAction({
       'price.per_video_second',
       'price.per_million_characters',
       'price.per_audio_minute',
+      'description',
     ],
   },
 });
@@ -64,7 +66,7 @@ export function matchingModels(
     return { model, owner: owners.get(model.owner)?.name ?? model.owner, at };
   });
   return all.filter(({ model, owner: name }) => {
-    const text = `${model.id} ${name}`.toLowerCase();
+    const text = `${model.id} ${name} ${model.description ?? ''}`.toLowerCase();
     return (
       (can === '' || model.capabilities.has(can as Capability)) &&
       (owner === '' || model.owner === owner) &&

@@ -5,13 +5,19 @@ import type { Preview } from '../gateway/preview.js';
 import { formatDollars, withDollarSign } from '../lib/money.js';
 import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import { nameHint } from '../yaml/did-you-mean.js';
-import type { Configuration, EndpointEntry, StageEntry } from '../core/configuration.js';
+import {
+  modelNamed,
+  namedModels,
+  type Configuration,
+  type EndpointEntry,
+  type StageEntry,
+} from '../core/configuration.js';
 import { isRecord } from '../lib/objects.js';
 import type { Modality } from '../pipeline/modality.js';
 import { formatOption } from '../pipeline/stage.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { printJson, printLine } from './print.js';
-import type { Model, Upstream } from '../core/model.js';
+import { publicName, type Model, type Upstream } from '../core/model.js';
 import { environmentOf } from './environment.js';
 import { previewBody, printPreview, readBody } from './explain-body.js';
 
@@ -39,12 +45,12 @@ interface Options {
 async function explain(id: string, { config, json, body }: Options): Promise<void> {
   const client_body = body === undefined ? undefined : readBody(body);
   const { checkForProviders } = await import('../gateway/check.js');
-  const { configuration } = await checkForProviders(config, environmentOf(config), ({ models }) =>
-    (models.get(id)?.upstreams ?? []).map(({ provider }) => provider.name),
+  const { configuration } = await checkForProviders(config, environmentOf(config), (read) =>
+    (modelNamed(read, id)?.upstreams ?? []).map(({ provider }) => provider.name),
   );
-  const model = configuration.models.get(id);
+  const model = modelNamed(configuration, id);
   if (!model) {
-    const hint = nameHint(id, [...configuration.models.keys()]);
+    const hint = nameHint(id, namedModels(configuration).map(publicName));
     throw new UsageError(`there is no model "${id}"; ${hint}`);
   }
   const { MODALITIES } = await import('../modalities/index.js');
@@ -63,7 +69,9 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
     preview: client_body && (await previewBody(client_body, model, configuration)),
   };
   if (json) return printJson(shapeOf(explained));
-  printLine(`${id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);
+  if (model.alias !== undefined) printLine(`${id} is an alias of ${model.id}.`);
+  if (model.description !== undefined) printLine(model.description);
+  printLine(`${model.id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);
   printEndpoints(endpoints);
   printUpstreams(explained);
   explained.defaults.forEach(printDefaults);
@@ -193,6 +201,8 @@ function shapeOf({ model, endpoints, margins, defaults, bills, preview }: Explai
   const shares = sharesOf(model.upstreams);
   return {
     model: model.id,
+    ...(model.alias !== undefined && { alias: model.alias }),
+    ...(model.description !== undefined && { description: model.description }),
     owner: model.owner,
     capabilities: [...model.capabilities],
     endpoints: endpoints.map(({ method, path, stages }) => ({

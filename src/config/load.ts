@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import type { ReadProvider } from './adapter.js';
+import { readAliases, withoutAliases } from './aliases.js';
 import { checkTexts } from './clear-text.js';
 import { readEndpoints } from './endpoints.js';
 import { includeFiles } from './include.js';
@@ -81,8 +82,10 @@ export async function load(
     prices: await shippedPrices(),
     default_max_tokens: gateway.limits?.default_max_tokens,
   };
-  const read_models = readModels(source, gateway.models ?? {}, known);
+  const entries = gateway.models ?? {};
+  const read_models = readModels(source, withoutAliases(source, entries), known);
   const models = new Map(read_models.map(({ model }) => [model.id, model]));
+  const aliases = readAliases(source, entries, models);
   checkTexts(source, gateway);
   const configuration: Configuration = {
     file: resolve(file),
@@ -91,6 +94,7 @@ export async function load(
     owners: readOwners(gateway),
     providers: new Map([...read_providers].map(([name, { provider }]) => [name, provider])),
     models,
+    aliases,
     endpoints,
   };
   freeze(configuration);

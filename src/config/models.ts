@@ -68,6 +68,7 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
   const model: Model = {
     id,
+    ...(entry.description !== undefined && { description: entry.description }),
     owner: entry.owner ?? '',
     created: readCreated(source, `${pointer}/created`, entry.created) ?? UNKNOWN_DAY,
     capabilities,

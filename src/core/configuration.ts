@@ -185,7 +185,25 @@ export interface Configuration {
   owners: ReadonlyMap<string, { name: string }>;
   providers: ReadonlyMap<string, Provider>;
   models: ReadonlyMap<string, Model>;
+  /** Models by the other names that clients may call them. */
+  aliases: ReadonlyMap<string, Model>;
   endpoints: readonly EndpointEntry[];
+}
+
+/** The model that clients call by a name: its ID or an alias. */
+export function modelNamed(
+  { models, aliases }: Pick<Configuration, 'models' | 'aliases'>,
+  name: string,
+): Model | undefined {
+  return models.get(name) ?? aliases.get(name);
+}
+
+/** All models as clients know them: each by its ID, and then by each alias. */
+export function namedModels({
+  models,
+  aliases,
+}: Pick<Configuration, 'models' | 'aliases'>): Model[] {
+  return [...models.values(), ...aliases.values()];
 }
 
 /** The maximum idle time and the maximum lifetime of a session. */

@@ -106,6 +106,9 @@ export interface VideoLimits {
 /** An entry under `models`. Calls go to its `upstreams`, best first. */
 export interface Model {
   id: string;
+  /** The other name by which a client asks for it here; records and charges have its ID. */
+  alias?: string;
+  description?: string;
   owner: string;
   /** Unix seconds. */
   created: number;
@@ -116,6 +119,22 @@ export interface Model {
   /** The types of tools, beside `function`, that clients may send to its upstreams. */
   tool_types?: ReadonlySet<string>;
   price: Price;
+}
+
+/** The name by which clients know a model: the alias by which they ask for it, else its ID. */
+export function publicName({ id, alias }: Pick<Model, 'id' | 'alias'>): string {
+  return alias ?? id;
+}
+
+/**
+ * Whether a key may use a model, as the client calls it. A list that has the model allows its
+ * aliases too; one that has an alias allows this name alone. Undefined allows every model.
+ */
+export function mayUseModel(
+  allowed: readonly string[] | undefined,
+  model: Pick<Model, 'id' | 'alias'>,
+): boolean {
+  return !allowed || allowed.includes(model.id) || allowed.includes(publicName(model));
 }
 
 /** Whether no call of the model costs anything. */

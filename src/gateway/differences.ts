@@ -1,4 +1,4 @@
-import type { Configuration, EndpointEntry } from '../core/configuration.js';
+import { modelNamed, type Configuration, type EndpointEntry } from '../core/configuration.js';
 import type { Model, Upstream } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import { MODALITIES } from '../modalities/index.js';
@@ -32,6 +32,7 @@ export async function differences(
   for (const id of after.models.keys()) {
     if (!before.models.has(id)) found.push(changeOf(`model ${id} is new`));
   }
+  found.push(...aliasDifferences(before.aliases, after.aliases));
   const isListed = (id: string): boolean => before.models.has(id) && after.models.has(id);
   const orders = [before, after].map(({ models }) =>
     [...models.keys()].filter(isListed).join('\n'),
@@ -51,13 +52,26 @@ export async function differences(
   ];
 }
 
+function aliasDifferences(
+  before: Configuration['aliases'],
+  after: Configuration['aliases'],
+): Difference[] {
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
+    const [old, now] = [before.get(name)?.id, after.get(name)?.id];
+    if (old === now) return [];
+    if (now === undefined) return [lossOf(`alias ${name} is gone`)];
+    if (old === undefined) return [changeOf(`alias ${name} of model ${now} is new`)];
+    return [changeOf(`alias ${name} is of model ${now}, ${old} before`)];
+  });
+}
+
 /** Those of a key's models that the second configuration no longer has. */
 export function lostModels(
   models: readonly string[],
   before: Configuration,
   after: Configuration,
 ): string[] {
-  return models.filter((id) => before.models.has(id) && !after.models.has(id));
+  return models.filter((id) => modelNamed(before, id) && !modelNamed(after, id));
 }
 
 async function modelDifferences(

@@ -1,5 +1,5 @@
 import type { Bill } from '../billing/bill.js';
-import type { Configuration } from '../core/configuration.js';
+import { modelNamed, type Configuration } from '../core/configuration.js';
 import { GatewayError } from '../core/errors.js';
 import type { Model, Upstream } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
@@ -38,8 +38,9 @@ export interface Probed extends Outcome {
 }
 
 /** The upstreams of all models, or those of the model or provider called `name`. */
-export function probeTargets({ models, providers }: Configuration, name?: string): ProbeTarget[] {
-  const model = name === undefined ? undefined : models.get(name);
+export function probeTargets(configuration: Configuration, name?: string): ProbeTarget[] {
+  const { models, providers } = configuration;
+  const model = name === undefined ? undefined : modelNamed(configuration, name);
   const all = [...models.values()].flatMap(usesOf);
   if (name === undefined) return all;
   if (model) return usesOf(model);

@@ -20,6 +20,7 @@ const TOLD_ELSEWHERE: readonly string[] = [
   'headers',
   'dashboard',
   'models',
+  'aliases',
   'providers',
   'endpoints',
 ];

@@ -1,7 +1,8 @@
 import { nothingAvailable } from '../billing/payment-required.js';
 import type { Services } from './services.js';
 import { fact, type State } from './stage.js';
-import { isFree } from '../core/model.js';
+import { namedModels } from '../core/configuration.js';
+import { isFree, mayUseModel } from '../core/model.js';
 
 /** Throws `GatewayError` (402) if the account has nothing available. */
 export async function refuseEmpty(state: State, { store }: Services): Promise<void> {
@@ -17,12 +18,12 @@ export async function refuseEmpty(state: State, { store }: Services): Promise<vo
  * there is no caller to check.
  */
 export function admission(services: Services): (state: State) => Promise<void> {
-  const free = [...services.configuration.models.values()].filter(isFree).map(({ id }) => id);
+  const free = namedModels(services.configuration).filter(isFree);
   return async (state) => {
     const { caller } = state;
     if (!caller) return;
     const { models } = caller;
-    if (models ? free.some((id) => models.includes(id)) : free.length > 0) return;
+    if (free.some((model) => mayUseModel(models, model))) return;
     await refuseEmpty(state, services);
   };
 }

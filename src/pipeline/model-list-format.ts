@@ -1,4 +1,4 @@
-import type { Model } from '../core/model.js';
+import { publicName, type Model } from '../core/model.js';
 
 /** How models are listed to the clients of a format. */
 export interface ModelListFormat {
@@ -18,6 +18,7 @@ export const contractModels: ModelListFormat = {
   list: (models) => ({ object: 'list', data: models.map(entryOf) }),
 };
 
-function entryOf({ id, created, owner }: Model): object {
-  return { id, object: 'model', created, owned_by: owner };
+function entryOf(model: Model): object {
+  const { created, owner } = model;
+  return { id: publicName(model), object: 'model', created, owned_by: owner };
 }

@@ -1,5 +1,6 @@
 import { OptionError } from '../core/errors.js';
-import type { Model } from '../core/model.js';
+import { namedModels } from '../core/configuration.js';
+import { mayUseModel, type Model } from '../core/model.js';
 import { clientFormatReader, formatOf, formatsOf, type Modalities } from '../pipeline/modality.js';
 import { contractModels, type ModelListFormat } from '../pipeline/model-list-format.js';
 import {
@@ -39,11 +40,11 @@ export function modelStage(
     create: (_option, { configuration }, endpoint) => {
       const own = formatOf(modalities, endpoint);
       const clientFormat = clientFormatReader(modalities, endpoint);
-      const all = [...configuration.models.values()];
+      const all = namedModels(configuration);
       return async (ctx, next) => {
         const words = (own ?? clientFormat?.(ctx.req.headers))?.models ?? contractModels;
         const allowed = fact(ctx.state, 'caller').models;
-        const seen = allowed ? all.filter(({ id }) => allowed.includes(id)) : all;
+        const seen = all.filter((one) => mayUseModel(allowed, one));
         const body = answerOf(words, seen, paramsOf(ctx));
         ctx.state.answer = { body: () => body };
         await next();

@@ -1,4 +1,12 @@
-import type { Caller, Capability, Model, Upstream } from '../core/model.js';
+import { modelNamed } from '../core/configuration.js';
+import {
+  mayUseModel,
+  publicName,
+  type Caller,
+  type Capability,
+  type Model,
+  type Upstream,
+} from '../core/model.js';
 import { isRecord } from '../lib/objects.js';
 import { GatewayError, modelNotAllowed, modelNotFound, OptionError } from '../core/errors.js';
 import { paramsOf, formatOption, fact, type Stage, type State } from '../pipeline/stage.js';
@@ -32,7 +40,7 @@ export function route(modalities: Modalities): Stage {
         return async (ctx, next) => {
           const { state } = ctx;
           const params = paramsOf(ctx);
-          const model = services.configuration.models.get(params.model ?? '');
+          const model = modelNamed(services.configuration, params.model ?? '');
           // The record of a refusal names the model too.
           if (model) state.model = model;
           state.task = await findTask(params, state, services);
@@ -46,7 +54,7 @@ export function route(modalities: Modalities): Stage {
         const request = fact(state, 'request');
         const format = formats.get(request.format);
         const id = format?.modelOf(request.body, paramsOf(ctx)) ?? '';
-        const model = services.configuration.models.get(id);
+        const model = modelNamed(services.configuration, id);
         if (!model) throw modelNotFound(id);
         // Before the checks: the record of a refusal names the model too.
         state.model = model;
@@ -99,16 +107,12 @@ function plan(
 }
 
 /** Throws `GatewayError` (400) where the key may not use the model, or it lacks the capability. */
-function refuseUse(
-  { id, capabilities }: Model,
-  capability: Capability,
-  { models: allowed }: Caller,
-): void {
-  if (allowed && !allowed.includes(id)) throw modelNotAllowed(id);
-  if (capabilities.has(capability)) return;
-  throw new GatewayError('unsupported_capability', `The model "${id}" does not do ${capability}.`, {
-    param: 'model',
-  });
+function refuseUse(model: Model, capability: Capability, { models: allowed }: Caller): void {
+  const name = publicName(model);
+  if (!mayUseModel(allowed, model)) throw modelNotAllowed(name);
+  if (model.capabilities.has(capability)) return;
+  const message = `The model "${name}" does not do ${capability}.`;
+  throw new GatewayError('unsupported_capability', message, { param: 'model' });
 }
 
 /**

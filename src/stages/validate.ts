@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { EndpointEntry } from '../core/configuration.js';
-import type { Model } from '../core/model.js';
+import { modelNamed, type EndpointEntry } from '../core/configuration.js';
+import { mayUseModel, type Model } from '../core/model.js';
 import { longWorkTurns } from '../lib/event-loop-turns.js';
 import { isRecord } from '../lib/objects.js';
 import { OptionError } from '../core/errors.js';
@@ -96,8 +96,8 @@ function modelReader(format: RequestFormat | undefined) {
     { configuration }: Services,
   ): Model | undefined => {
     const id: unknown = isRecord(body) ? format?.modelOf(body, params) : undefined;
-    if (typeof id !== 'string' || caller?.models?.includes(id) === false) return undefined;
-    return configuration.models.get(id);
+    const model = typeof id === 'string' ? modelNamed(configuration, id) : undefined;
+    return model && mayUseModel(caller?.models, model) ? model : undefined;
   };
 }
 

@@ -3,6 +3,7 @@ import type { GatewayFile } from '../schema-types/gateway.js';
 import type { ListPrices } from '../schema-types/prices.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import { fileSchema, shippedSchemaText, validatorOfShipped } from '../lib/schemas.js';
+import { isRecord } from '../lib/objects.js';
 import { misplaced } from './misplaced.js';
 import { explainAll } from './schema-errors.js';
 import { segments, type Source } from './source.js';
@@ -52,7 +53,14 @@ export function validate<Name extends keyof Shapes>(
 
 function errorsOf(check: ValidateFunction, value: unknown): ErrorObject[] {
   check(value);
-  return check.errors ?? [];
+  return (check.errors ?? []).filter((error) => !isOfAlias(error));
+}
+
+/** Whether a key is missing in an entry that is only another name for one that has it. */
+function isOfAlias({ keyword, data, parentSchema }: ErrorObject): boolean {
+  const keys: unknown = parentSchema?.properties;
+  const hasAlias = isRecord(keys) && 'alias' in keys;
+  return keyword === 'required' && hasAlias && isRecord(data) && 'alias' in data;
 }
 
 /** An expanded `${PORT}` is text: it becomes a number or a boolean if the schema wants one. */

@@ -227,6 +227,7 @@ function comparable({ providers, models, ...rest }: Configuration): object {
     endpoints: rest.endpoints.length,
     providers: [...providers.values()].map(({ operations, ...provider }) => ({
       ...provider,
+      manifest_digest: undefined,
       operations: [...operations].map(([name, operation]) => ({
         name,
         ...operation,

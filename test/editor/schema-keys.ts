@@ -45,7 +45,8 @@ export function* partsOf(schema: Schema, pointer = '#'): Generator<[string, Sche
 /** Every key that a file may have, at any depth. */
 export function keysOf(schema: Schema): Key[] {
   return [...partsOf(schema)].flatMap(([pointer, part]) => {
-    const { properties, required } = part;
+    const { properties, then } = part;
+    const required = part.required ?? (isRecord(then) ? then.required : undefined);
     return Object.entries(isRecord(properties) ? properties : {}).map(([key, own]) => ({
       pointer: `${pointer}/properties/${escaped(key)}`,
       name: `${pointer}/${key}`.replaceAll(/#\/|\$defs\/|(properties|anyOf\/\d+)\//gu, ''),

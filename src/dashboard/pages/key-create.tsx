@@ -1,4 +1,6 @@
 import { createKey } from '../../actions/key-create.js';
+import { namedModels } from '../../core/configuration.js';
+import { publicName } from '../../core/model.js';
 import type { DashboardServices, Route } from '../types.js';
 import { AgentCards, agentModels } from './agents.js';
 import { Card, Code } from './parts.js';
@@ -21,7 +23,7 @@ export function createKeyRoutes(services: DashboardServices): Route[] {
     above: { path: '/settings/keys', name: 'API Keys' },
     action: createKey,
     more: ({ session: { account_id } }) => ({ account_id }),
-    models: [...configuration.models.keys()],
+    models: namedModels(configuration).map(publicName),
     shown({ key, secret }) {
       const suited = agentModels(configuration);
       const models = suited.filter((id) => key.models?.includes(id) ?? true);

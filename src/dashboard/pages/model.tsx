@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { modelNamed } from '../../core/configuration.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Model } from '../../core/model.js';
 import type { DashboardServices, Route } from '../types.js';
@@ -11,13 +12,13 @@ import { modalityOf, snippet } from './snippet.js';
 
 /** The page of one model: its prices, its limits and a sample call; for operators its upstreams. */
 export function modelRoute({ configuration }: DashboardServices): Route {
-  const { models, owners, public_url } = configuration;
+  const { aliases, owners, public_url } = configuration;
   return {
     method: 'GET',
     path: '/models/*id',
     access: 'session',
     answer: (ctx, visitor) => {
-      const model = models.get(ctx.params.id ?? '');
+      const model = modelNamed(configuration, ctx.params.id ?? '');
       if (!model) throw new GatewayError('not_found', 'There is no such model.');
       sendPage(ctx, visitor, {
         title: model.id,
@@ -25,7 +26,14 @@ export function modelRoute({ configuration }: DashboardServices): Route {
         above: { path: '/models', name: 'Models' },
         at: '/models',
         actions: modalityOf(model).documentation.playground && <PlaygroundLink id={model.id} />,
-        body: <Details model={model} public_url={public_url} operator={visitor?.operator} />,
+        body: (
+          <Details
+            model={model}
+            aliases={[...aliases].flatMap(([name, { id }]) => (id === model.id ? [name] : []))}
+            public_url={public_url}
+            operator={visitor?.operator}
+          />
+        ),
       });
     },
   };
@@ -42,16 +50,19 @@ function PlaygroundLink({ id }: { id: string }): JSX.Element {
 
 function Details(props: {
   model: Model;
+  aliases: readonly string[];
   public_url: string;
   operator: boolean | undefined;
 }): JSX.Element {
-  const { model, public_url, operator } = props;
+  const { model, aliases, public_url, operator } = props;
   return (
     <div class="model">
       <div class="stack">
         <Card title="About">
           <div class="stack">
+            {model.description !== undefined && <p>{model.description}</p>}
             <Id id={model.id} />
+            {aliases.length > 0 && <p class="soft">Also called {aliases.join(', ')}.</p>}
             <div>
               <h3>Capabilities</h3>
               <div class="row tags">

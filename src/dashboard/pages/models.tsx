@@ -126,12 +126,13 @@ const COLUMNS: Column<ListedModel>[] = [
   {
     head: 'Model',
     class: 'lead',
-    cell: ({ model: { id }, owner }) => (
+    cell: ({ model: { id, description }, owner }) => (
       <>
         <a class="model-id" href={modelPath(id)}>
           <strong>{id}</strong>
         </a>
         <div class="hint">{owner}</div>
+        {description !== undefined && <div class="hint">{description}</div>}
       </>
     ),
   },

@@ -2,7 +2,7 @@ import type { Bill } from '../../billing/bill.js';
 import type { Encoded, WireReply } from '../../core/provider.js';
 import { isRecord } from '../../lib/objects.js';
 import { UpstreamError } from '../../core/upstream-error.js';
-import type { Model, Upstream } from '../../core/model.js';
+import { publicName, type Model, type Upstream } from '../../core/model.js';
 import type { LightAbortSignal } from '../../lib/light-abort.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { operationReader, type OperationWith } from '../../pipeline/operation.js';
@@ -160,7 +160,7 @@ class PlannedChat implements Work, Countable {
 
   #head({ request_id, services: { now } }: SendContext): AnswerHead {
     const id = `chatcmpl-${request_id}`;
-    return { id, created: Math.floor(now() / 1000), model: this.model.id, now };
+    return { id, created: Math.floor(now() / 1000), model: publicName(this.model), now };
   }
 
   async #send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {

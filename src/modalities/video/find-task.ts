@@ -1,4 +1,6 @@
 import { GatewayError, modelNotAllowed, modelNotFound } from '../../core/errors.js';
+import { modelNamed } from '../../core/configuration.js';
+import { mayUseModel } from '../../core/model.js';
 import { type PathParams, fact, type State } from '../../pipeline/stage.js';
 import type { Services } from '../../pipeline/services.js';
 import type { RoutedTask } from '../../pipeline/work.js';
@@ -24,7 +26,7 @@ export async function findTask(
   const { account_id, models } = fact(state, 'caller');
   const task = await ownTask(kind, id, account_id, services);
   checkModel(model, task, models, services);
-  if (task?.model !== model) throw unknown(id);
+  if (!task || !isModelOf(model, task, services)) throw unknown(id);
   return { task, index: kind === 'task' ? 0 : readIndex(index, task) };
 }
 
@@ -44,7 +46,7 @@ export async function findVideo(
     const message = `There is no video ${JSON.stringify(id.slice(0, 64))}.`;
     throw new GatewayError('invalid_request_id', message, { status: 404, param: 'videoID' });
   }
-  if (models && !models.includes(task.model)) throw modelNotAllowed(task.model);
+  if (!mayUseModel(models, { id: task.model })) throw modelNotAllowed(task.model);
   return { task, index: 0 };
 }
 
@@ -76,14 +78,19 @@ function checkModel(
   allowed: readonly string[] | undefined,
   { configuration }: Services,
 ): void {
-  const model = configuration.models.get(id);
+  const model = modelNamed(configuration, id);
   const isKnown = model !== undefined || task?.model === id;
-  if (isKnown && allowed && !allowed.includes(id)) throw modelNotAllowed(id);
-  if (task?.model === id) return;
+  if (isKnown && !mayUseModel(allowed, model ?? { id })) throw modelNotAllowed(id);
+  if (task?.model === id || task?.model === model?.id) return;
   if (!model) throw modelNotFound(id);
   if (!task || model.upstreams.some(({ provider }) => provider.name === task.provider)) return;
   const message = `The request belongs to another provider than that of the model "${id}".`;
   throw new GatewayError('provider_mismatch', message, { param: 'model' });
+}
+
+/** Whether a path with this name of a model may be of the task: its ID, or an alias. */
+function isModelOf(name: string, task: Task, { configuration }: Services): boolean {
+  return task.model === name || task.model === modelNamed(configuration, name)?.id;
 }
 
 function readIndex(text: string, { videos }: Task): number {

@@ -15,7 +15,7 @@ import { asFunctions } from './openai-tools.js';
 import { fieldError, GatewayError } from '../../../core/errors.js';
 import { refuseDeep } from '../../../pipeline/nesting.js';
 import { readMessage, type MessageReader, cacheControlField } from './openai-messages.js';
-import { isFree, type Capability, type Model } from '../../../core/model.js';
+import { isFree, publicName, type Capability, type Model } from '../../../core/model.js';
 import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import type { MediaFile } from '../../../lib/media-reader.js';
 import { isRecord } from '../../../lib/objects.js';
@@ -298,11 +298,10 @@ function readTools(tools: readonly ToolEntry[], model: Model, ignored: Set<strin
     if (model.tool_types?.has(tool.type)) return tool;
     const taken = ['function', ...(model.tool_types ?? [])].join(' or ');
     const shown = JSON.stringify(tool.type.slice(0, SHOWN_CHARACTERS));
-    throw new GatewayError(
-      'unsupported_capability',
-      `tools[${index}].type is ${shown}, but the tools of ${model.id} are of type ${taken}.`,
-      { param: `tools[${index}].type` },
-    );
+    const param = `tools[${index}].type`;
+    const name = publicName(model);
+    const message = `${param} is ${shown}, but the tools of ${name} are of type ${taken}.`;
+    throw new GatewayError('unsupported_capability', message, { param });
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Model } from '../../../core/model.js';
+import { publicName, type Model } from '../../../core/model.js';
 import type { DefaultEndpoint } from '../../../pipeline/modality.js';
 import type { ModelListFormat } from '../../../pipeline/model-list-format.js';
 
@@ -14,12 +14,18 @@ export const anthropicModels: ModelListFormat = {
     object: 'list',
     data: models.map(anthropicModel),
     has_more: false,
-    first_id: models[0]?.id ?? null,
-    last_id: models.at(-1)?.id ?? null,
+    first_id: namesOf(models).at(0) ?? null,
+    last_id: namesOf(models).at(-1) ?? null,
   }),
 };
 
-function anthropicModel({ id, created, owner, limits }: Model): object {
+function namesOf(models: readonly Model[]): string[] {
+  return models.map(publicName);
+}
+
+function anthropicModel(model: Model): object {
+  const { created, owner, limits } = model;
+  const id = publicName(model);
   return {
     type: 'model',
     id,
@@ -43,12 +49,15 @@ export const geminiModels: ModelListFormat = {
   list: (models) => ({ models: models.map(geminiModel) }),
 };
 
-function geminiModel({ id, limits, capabilities }: Model): object {
+function geminiModel(model: Model): object {
+  const { description, limits, capabilities } = model;
   const { context, max_tokens } = limits;
+  const id = publicName(model);
   return {
     name: `models/${id}`,
     version: '1',
     displayName: id,
+    ...(description !== undefined && { description }),
     ...(context !== undefined && { inputTokenLimit: context }),
     ...(max_tokens !== undefined && { outputTokenLimit: max_tokens }),
     supportedGenerationMethods: capabilities.has('chat') ? METHODS : [],

@@ -2,7 +2,7 @@ import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { type Bill, leastTokens } from '../../../billing/bill.js';
 import { dropNulls } from '../../../lib/objects.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
-import type { Model } from '../../../core/model.js';
+import { publicName, type Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { EmbeddingBody } from '../../../schema-types/embedding.js';
@@ -41,14 +41,14 @@ export const embedding: EmbeddingFormat = {
   modelOf: (body) => (body as EmbeddingBody).model,
   // The body satisfies the schema from which its type is generated.
   read: (body, model) => embeddingWork(body as EmbeddingBody, model),
-  write: ({ id }, { encoding_format }, vectors, { usage: { prompt_tokens } }) => ({
+  write: (model, { encoding_format }, vectors, { usage: { prompt_tokens } }) => ({
     object: 'list',
     data: vectors.map((vector, index) => ({
       object: 'embedding',
       index,
       embedding: inFormat(vector, encoding_format),
     })),
-    model: id,
+    model: publicName(model),
     usage: { prompt_tokens, total_tokens: prompt_tokens },
   }),
 };

@@ -2,7 +2,7 @@ import { passthroughFields } from '../../../pipeline/passthrough.js';
 import { dropNulls, isRecord, recordsIn } from '../../../lib/objects.js';
 import { tidyPictureUrl } from '../../../lib/tidy-media.js';
 import { refuseField } from '../../../core/errors.js';
-import type { Model } from '../../../core/model.js';
+import { publicName, type Model } from '../../../core/model.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { ModerationBody } from '../../../schema-types/moderation.js';
@@ -44,7 +44,11 @@ export const moderation: ModerationFormat = {
   modelOf: (body) => (body as ModerationBody).model ?? DEFAULT_MODEL,
   // The body satisfies the schema from which its type is generated.
   read: (body, model) => moderationWork(body as ModerationBody, model),
-  write: (request_id, { id }, { results }) => ({ id: `modr-${request_id}`, model: id, results }),
+  write: (request_id, model, { results }) => ({
+    id: `modr-${request_id}`,
+    model: publicName(model),
+    results,
+  }),
 };
 
 /** Drops the nulls of optional fields, also of the parts of an input. */
