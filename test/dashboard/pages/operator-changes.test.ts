@@ -88,18 +88,6 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
     ).to.deep.equal([]);
   });
 
-  it('make a link that signs in once', async () => {
-    const { id } = await customer('barbara');
-    const { page } = await operator();
-    await page.goto(`/operator/accounts/${id}`);
-    await page.getByRole('button', { name: 'Make sign-in link' }).click();
-    const link = (await page.textContent('pre code')) ?? '';
-    expect(link).to.match(/\/sign-in\/link\?token=[\w-]{43}$/u);
-    const other = await visit(browser(), dashboard.url, { javaScriptEnabled: false });
-    await other.page.goto(link);
-    expect(await other.page.textContent('.who')).to.include('barbara');
-  });
-
   it('make a management token, whose secret is shown once, and revoke it', async () => {
     const { page, faults } = await operator();
     const { tokens } = dashboard.gateway.store;

@@ -166,19 +166,6 @@ describeInBrowser('a sign-in that is not what it should be', (browser) => {
     expect(new URL(page.url()).pathname).to.equal('/sign-in');
   };
 
-  it('is refused for a wrong state', async () => {
-    await begin();
-    await page.goto('/sign-in/acme/callback?code=made-up&state=made-up');
-    await expectRefused(400);
-  });
-
-  it('is refused for a wrong nonce', async () => {
-    const address = await begin();
-    address.searchParams.set('nonce', 'of-another-sign-in');
-    await comeBack(address);
-    await expectRefused(400);
-  });
-
   it('is refused for a code that was used', async () => {
     const callback = await comeBack(await begin());
     expect(await person.context.cookies(url)).not.to.deep.equal([]);
