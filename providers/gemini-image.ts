@@ -12,7 +12,7 @@ import {
   modelOf,
   objectIn,
   textIn,
-  type Fields,
+  type GeminiObject,
 } from './gemini-wire.js';
 import { CHAT_FIELDS } from './gemini/generation-config.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
@@ -56,11 +56,14 @@ function encode(call: ImageCall, { model, set }: Upstream, path: string): Encode
 }
 
 /** Unknown fields are refused here, and a model's passthrough is made for chat as well. */
-function without(fields: ImageCall['fields'], names: readonly string[]): Fields {
+function without(fields: ImageCall['fields'], names: readonly string[]): GeminiObject {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 }
 
-function imageConfig({ width, height }: { width: number; height: number }, model: string): Fields {
+function imageConfig(
+  { width, height }: { width: number; height: number },
+  model: string,
+): GeminiObject {
   // By area, as a price is bounded: a long and narrow image is no reason to make a dearer one.
   const pixels = width * height;
   const larger = pixels <= 2_048 ** 2 ? '2K' : '4K';
@@ -89,14 +92,18 @@ function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply
   return { images, usage: usageIn(answer) };
 }
 
-function imageIn(part: Fields): GeneratedImage[] {
+function imageIn(part: GeminiObject): GeneratedImage[] {
   const data = objectIn(part, 'inlineData');
   const b64_json = textIn(data, 'data');
   const isImage = (textIn(data, 'mimeType') ?? 'image/png').startsWith('image/');
   return b64_json !== undefined && isImage ? [{ b64_json }] : [];
 }
 
-function noImage(answer: Fields, candidates: Fields[], parts: Fields[]): UpstreamError {
+function noImage(
+  answer: GeminiObject,
+  candidates: GeminiObject[],
+  parts: GeminiObject[],
+): UpstreamError {
   const feedback = objectIn(answer, 'promptFeedback');
   const reasons = candidates.map((candidate) => textIn(candidate, 'finishReason') ?? '');
   const explanation = [
@@ -114,7 +121,7 @@ function noImage(answer: Fields, candidates: Fields[], parts: Fields[]): Upstrea
   return new UpstreamError('broken', message, undefined, { isQuoted: words !== '' });
 }
 
-function usageIn(answer: Fields): Fields | undefined {
+function usageIn(answer: GeminiObject): GeminiObject | undefined {
   const usage = answer.usageMetadata;
   if (usage === undefined) return undefined;
   const counts = objectIn(answer, 'usageMetadata');

@@ -3,7 +3,8 @@ import { classifyErrorInside } from '../src/upstream/classify-error.js';
 import type { Provider } from '../src/core/provider.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
 
-export type Fields = Record<string, unknown>;
+/** A JSON object of a Gemini body. */
+export type GeminiObject = Record<string, unknown>;
 
 /** Only these are safe within a path that we build. */
 const MODEL = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/u;
@@ -16,7 +17,7 @@ export function modelOf(model: string): string {
 }
 
 /** The answer to a call, which some paths wrap in a list. Throws the error that it may be. */
-export function answerIn(body: unknown, provider: Provider): Fields {
+export function answerIn(body: unknown, provider: Provider): GeminiObject {
   const answer: unknown = Array.isArray(body) ? body[0] : body;
   if (!isRecord(answer)) throw broken("The upstream's answer is not a JSON object.");
   if (isRecord(answer.error)) throw classifyErrorInside(answer, provider);
@@ -28,24 +29,24 @@ export function broken(message: string): UpstreamError {
 }
 
 /** The object in a field; an empty one if there is none. */
-export function objectIn(fields: Fields, name: string): Fields {
+export function objectIn(fields: GeminiObject, name: string): GeminiObject {
   const value = fields[name];
   return isRecord(value) ? value : {};
 }
 
 /** The objects of the list in a field; empty if it is not a list. */
-export function listIn(fields: Fields, name: string): Fields[] {
+export function listIn(fields: GeminiObject, name: string): GeminiObject[] {
   return recordsIn(fields[name]);
 }
 
 /** A text that is not empty; undefined otherwise. */
-export function textIn(fields: Fields, name: string): string | undefined {
+export function textIn(fields: GeminiObject, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 /** A count; 0 if there is none. */
-export function countIn(fields: Fields, name: string): number {
+export function countIn(fields: GeminiObject, name: string): number {
   const value = fields[name];
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
 }

@@ -1,7 +1,7 @@
 import type { VideoCall, VideoCodec, VideoRefusal } from '../src/modalities/video/codec.js';
 import { imageCodec } from './gemini-image.js';
 import { geminiChat } from './gemini/chat.js';
-import { broken, countIn, listIn, objectIn, textIn, type Fields } from './gemini-wire.js';
+import { broken, countIn, listIn, objectIn, textIn, type GeminiObject } from './gemini-wire.js';
 import {
   operationIn,
   refusal,
@@ -58,7 +58,10 @@ function refuse(call: VideoCall, model: string): VideoRefusal | undefined {
   return undefined;
 }
 
-function outcome(response: Fields, inside: (at: (string | number)[]) => ContentSource): Outcome {
+function outcome(
+  response: GeminiObject,
+  inside: (at: (string | number)[]) => ContentSource,
+): Outcome {
   const made = objectIn(response, 'generateVideoResponse');
   const videos = listIn(made, 'generatedSamples').map((sample, i) => {
     const { uri, isInside } = sampleIn(sample);
@@ -81,7 +84,7 @@ function outcome(response: Fields, inside: (at: (string | number)[]) => ContentS
   };
 }
 
-function sampleIn(sample: Fields): { uri: string | undefined; isInside: boolean } {
+function sampleIn(sample: GeminiObject): { uri: string | undefined; isInside: boolean } {
   const film = objectIn(sample, 'video');
   const uri = textIn(film, 'uri');
   const isAddress = uri !== undefined && /^https?:\/\//iu.test(uri) && URL.canParse(uri);

@@ -15,7 +15,7 @@ import {
   parse,
   refuse,
   respond,
-  type Fields,
+  type BodyFields,
   type Refusal,
 } from './simulator/wire.js';
 
@@ -79,7 +79,7 @@ export async function answer(
 
 /** Everything about one call that its answer is made from. */
 interface SimulatedCall {
-  body: Fields;
+  body: BodyFields;
   completions: Completion[];
   settings: Settings;
   signal: AbortSignal;
@@ -108,8 +108,11 @@ async function* whole(call: SimulatedCall): AsyncGenerator<Uint8Array> {
 async function* stream(call: SimulatedCall): AsyncGenerator<Uint8Array> {
   const { body, completions, isCut } = call;
   const head = heading(call, 'chat.completion.chunk');
-  const writeDelta = (index: number, delta: Fields, finish_reason: string | null = null): Buffer =>
-    event({ ...head, choices: [{ index, delta, logprobs: null, finish_reason }] });
+  const writeDelta = (
+    index: number,
+    delta: BodyFields,
+    finish_reason: string | null = null,
+  ): Buffer => event({ ...head, choices: [{ index, delta, logprobs: null, finish_reason }] });
   for (const index of completions.keys())
     yield writeDelta(index, { role: 'assistant', content: '' });
   const longest = Math.max(...completions.map(({ tokens }) => tokens.length));
@@ -128,7 +131,7 @@ async function* stream(call: SimulatedCall): AsyncGenerator<Uint8Array> {
   yield Buffer.from('data: [DONE]\n\n');
 }
 
-function deltaOf({ tokens, call }: Completion, at: number): Fields {
+function deltaOf({ tokens, call }: Completion, at: number): BodyFields {
   const token = tokens[at] ?? '';
   if (!call) return { content: token };
   const { id, type } = call;
@@ -139,13 +142,13 @@ function deltaOf({ tokens, call }: Completion, at: number): Fields {
   return { tool_calls: [fragment] };
 }
 
-function heading({ body }: SimulatedCall, object: string): Fields {
+function heading({ body }: SimulatedCall, object: string): BodyFields {
   const id = hash(JSON.stringify(body)).toString(16).padStart(8, '0');
   const created = Math.floor(Date.now() / 1_000);
   return { id: `chatcmpl-${id}`, object, created, model: body.model };
 }
 
-function usage({ body, completions }: SimulatedCall): Fields {
+function usage({ body, completions }: SimulatedCall): BodyFields {
   const prompt_tokens = promptTokens(body);
   const completion_tokens = completions.flatMap(({ tokens }) => tokens).length;
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
@@ -157,6 +160,6 @@ async function pause({ settings, signal }: SimulatedCall): Promise<void> {
   if (pace > 0) await wait(1_000 / pace, undefined, { signal });
 }
 
-function event(chunk: Fields): Buffer {
+function event(chunk: BodyFields): Buffer {
   return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
 }

@@ -1,7 +1,7 @@
 import { classifyError } from '../src/upstream/classify-error.js';
 import type { VideoCall, VideoProgress } from '../src/modalities/video/codec.js';
 import type { VideoRefusal } from '../src/modalities/video/codec.js';
-import { answerIn, broken, modelOf, objectIn, textIn, type Fields } from './gemini-wire.js';
+import { answerIn, broken, modelOf, objectIn, textIn, type GeminiObject } from './gemini-wire.js';
 import type { Json, JsonObject } from '../src/core/json.js';
 import type { ContentSource } from '../src/core/task.js';
 import type { Upstream } from '../src/core/model.js';
@@ -111,7 +111,7 @@ export interface Outcome {
 export function veoProgress(
   answer: { status: number; body: unknown },
   { provider }: Upstream,
-  read: (response: Fields) => Outcome,
+  read: (response: GeminiObject) => Outcome,
 ): VideoProgress {
   const { status, body } = answer;
   if (status === 404) {
@@ -133,7 +133,7 @@ export function veoProgress(
   return { status: 'COMPLETED', videos };
 }
 
-function errorIn(operation: Fields): string {
+function errorIn(operation: GeminiObject): string {
   const error = objectIn(operation, 'error');
   if (CREDENTIAL_CODES.includes(error.code)) {
     return "The upstream refused the gateway's credentials.";
@@ -142,7 +142,7 @@ function errorIn(operation: Fields): string {
 }
 
 /** The texts of a list; empty if it is not a list. */
-export function textsIn(fields: Fields, name: string): string[] {
+export function textsIn(fields: GeminiObject, name: string): string[] {
   const list = fields[name];
   return Array.isArray(list) ? list.filter((text: unknown) => typeof text === 'string') : [];
 }

@@ -4,7 +4,7 @@ import { claudeCodec, wire_flags as claude_flags } from './anthropic/codec.js';
 import { isClaude } from './anthropic/models.js';
 import { imageCodec } from './gemini-image.js';
 import { geminiChat } from './gemini/chat.js';
-import { broken, countIn, listIn, modelOf, textIn, type Fields } from './gemini-wire.js';
+import { broken, countIn, listIn, modelOf, textIn, type GeminiObject } from './gemini-wire.js';
 import {
   isVeo2,
   operationIn,
@@ -60,7 +60,7 @@ function encodeClaude(call: ChatCall, upstream: Upstream): Encoded {
 }
 
 /** Thinking in the words that the Messages API's codec knows. */
-function thinkingOf({ effort, max_tokens, enabled }: Fields): Fields {
+function thinkingOf({ effort, max_tokens, enabled }: GeminiObject): GeminiObject {
   if (enabled === false) return { reasoning_effort: 'none' };
   if (Number.isSafeInteger(max_tokens)) {
     return { thinking: { type: 'enabled', budget_tokens: max_tokens } };
@@ -125,7 +125,7 @@ function pathOf(state: JsonObject): string {
   return `${MODELS}/${model}`;
 }
 
-function outcome(response: Fields, state: JsonObject, upstream: Upstream): Outcome {
+function outcome(response: GeminiObject, state: JsonObject, upstream: Upstream): Outcome {
   return {
     videos: listIn(response, 'videos').map((film, i) => {
       const uri = textIn(film, 'gcsUri');

@@ -1,7 +1,7 @@
 import type { EncodeContext } from './context.js';
 import type { MessagesBody } from './wire.js';
 
-type Fields = Readonly<Record<string, unknown>>;
+type RequestFields = Readonly<Record<string, unknown>>;
 type Sampling = Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k' | 'stop_sequences'>;
 
 const MAX_TEMPERATURE = 1;
@@ -10,11 +10,19 @@ const MAX_TEMPERATURE = 1;
  * Temperature, in the API's own range, top_p, top_k and stop sequences. New models take none of the
  * first three, thinking ones neither, and others not both of the first two.
  */
-export function samplingOf(fields: Fields, isThinking: boolean, context: EncodeContext): Sampling {
+export function samplingOf(
+  fields: RequestFields,
+  isThinking: boolean,
+  context: EncodeContext,
+): Sampling {
   return { ...tokenSampling(fields, isThinking, context), ...stopsOf(fields.stop, context) };
 }
 
-function tokenSampling(fields: Fields, isThinking: boolean, context: EncodeContext): Sampling {
+function tokenSampling(
+  fields: RequestFields,
+  isThinking: boolean,
+  context: EncodeContext,
+): Sampling {
   const { temperature, top_p, top_k } = fields;
   const { model, ignored } = context;
   if (!model.sampling || isThinking) {

@@ -3,7 +3,7 @@ import type { EncodeContext } from './context.js';
 import type { ClaudeModel } from './models.js';
 import type { Display, Effort, Thinking } from './wire.js';
 
-type Fields = Readonly<Record<string, unknown>>;
+type RequestFields = Readonly<Record<string, unknown>>;
 
 /** How much a model thinks: the field `thinking`, and the effort beside it; absent if unasked. */
 export interface Reasoning {
@@ -42,7 +42,7 @@ const LEVELS: Readonly<Record<string, Effort>> = {
  * the API's own, which does not ask for thinking.
  */
 export function reasoningOf(
-  fields: Fields,
+  fields: RequestFields,
   max_tokens: number,
   context: EncodeContext,
   has_effort: boolean,
@@ -65,7 +65,7 @@ export function reasoningOf(
 }
 
 function byThinking(
-  { type, budget_tokens, display }: Fields,
+  { type, budget_tokens, display }: RequestFields,
   level: string | undefined,
   max_tokens: number,
   context: EncodeContext,

@@ -5,14 +5,14 @@ import type { MessagesTool } from '../../src/schema-types/messages.js';
 import { strictSchema } from './schema.js';
 import type { MessagesBody, Tool, ToolChoice, Turn } from './wire.js';
 
-type Fields = Readonly<Record<string, unknown>>;
+type RequestFields = Readonly<Record<string, unknown>>;
 
 /**
  * The tools of a call, and the choice among them. A conversation that holds calls needs the tools
  * called, so where the client sends none any more they are named again, not to be used.
  */
 export function toolsOf(
-  fields: Fields,
+  fields: RequestFields,
   turns: readonly Turn[],
   original: readonly MessagesTool[],
   context: EncodeContext,
@@ -91,7 +91,7 @@ function inputSchema(parameters: unknown): Tool['input_schema'] {
   return { ...properties, ...schema, type: 'object' };
 }
 
-function toolChoice(fields: Fields, { model }: EncodeContext): ToolChoice | undefined {
+function toolChoice(fields: RequestFields, { model }: EncodeContext): ToolChoice | undefined {
   const wanted = fields.tool_choice ?? 'auto';
   const alone =
     fields.parallel_tool_calls === false ? { disable_parallel_tool_use: true } : undefined;

@@ -3,7 +3,7 @@ import { renameFields, setFields } from '../../src/core/field-changes.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/objects.js';
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type RequestFields = Readonly<Record<string, unknown>>;
 
 /** Fields that only the gateway sets, as the price depends on them. */
 const PRICED: ReadonlySet<string> = new Set([
@@ -17,7 +17,7 @@ const PRICED: ReadonlySet<string> = new Set([
 ]);
 
 /** The fields of a call, as `rename`, `set` and `drop` leave them; none is null. */
-export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): Fields {
+export function fieldsOf(call: ChatCall, { set, drop, rename }: Upstream): RequestFields {
   const fields: Record<string, unknown> = { ...call.fields };
   renameFields(fields, rename, (_from, to) => !PRICED.has(to));
   setFields(fields, set, PRICED);
@@ -88,7 +88,7 @@ export interface OtherFields {
 }
 
 /** The fields that are sent as they are. Adds the names of those without an equal to `ignored`. */
-export function otherFieldsOf(fields: Fields, ignored: Set<string>): OtherFields {
+export function otherFieldsOf(fields: RequestFields, ignored: Set<string>): OtherFields {
   const rest: OtherFields = { converse: {}, additional: {} };
   for (const [name, value] of Object.entries(fields)) {
     if (SAID.has(name)) continue;
@@ -102,7 +102,7 @@ export function otherFieldsOf(fields: Fields, ignored: Set<string>): OtherFields
 }
 
 /** One record over another, and records within them likewise. */
-export function merged(under: Fields, over: Fields): Record<string, unknown> {
+export function merged(under: RequestFields, over: RequestFields): Record<string, unknown> {
   const both: Record<string, unknown> = { ...under };
   for (const [name, value] of Object.entries(over)) {
     const below = both[name];

@@ -3,7 +3,7 @@ import { reasoningOf as claudeReasoning } from '../anthropic/thinking.js';
 import type { ChatCall, ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import { isRecord } from '../../src/lib/objects.js';
 import type { Block } from './content.js';
-import type { Fields } from './fields.js';
+import type { RequestFields } from './fields.js';
 import type { Target } from './model.js';
 
 /** The fields of the model that control its reasoning. */
@@ -18,7 +18,7 @@ const UNLIMITED = 32_000;
  */
 export function reasoningOf(
   { max_tokens, original }: Pick<ChatCall, 'max_tokens' | 'original'>,
-  fields: Fields,
+  fields: RequestFields,
   target: Target,
 ): Reasoning {
   const { family, ignored } = target;

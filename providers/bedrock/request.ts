@@ -6,7 +6,7 @@ import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/objects.js';
 import type { Block } from './content.js';
 import { unsupported } from './errors.js';
-import { fieldsOf, merged, otherFieldsOf, type Fields } from './fields.js';
+import { fieldsOf, merged, otherFieldsOf, type RequestFields } from './fields.js';
 import { conversationOf, type Turn } from './messages.js';
 import { targetOf, type Target } from './model.js';
 import { isThinking, reasoningOf, type Reasoning } from './reasoning.js';
@@ -74,7 +74,7 @@ function instructionOf(output: JsonOutput | undefined): Block[] {
   return output?.by === 'instruction' ? [{ text: output.text }] : [];
 }
 
-function serviceTier({ service_tier: type }: Fields): Body {
+function serviceTier({ service_tier: type }: RequestFields): Body {
   return typeof type === 'string' && type !== 'auto' ? { serviceTier: { type } } : {};
 }
 
@@ -100,7 +100,7 @@ interface Around {
  */
 function possible(
   wanted: Reasoning,
-  fields: Fields,
+  fields: RequestFields,
   { toolConfig, messages, target }: Around,
 ): Reasoning {
   if (!isThinking(wanted)) return wanted;
@@ -144,7 +144,7 @@ function spoken(
 
 /** How the next token is chosen, by the rules of Claude, which has the most of them. */
 function samplingOf(
-  fields: Fields,
+  fields: RequestFields,
   thinks: boolean,
   target: Target,
 ): { inferenceConfig: Body; additional: Body } {

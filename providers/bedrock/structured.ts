@@ -3,13 +3,13 @@ import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/objects.js';
 import type { Block } from './content.js';
-import { fieldsOf, type Fields } from './fields.js';
+import { fieldsOf, type RequestFields } from './fields.js';
 import { targetOf, type Target } from './model.js';
 
 /** How the model is made to answer in JSON; undefined where the answer may be any text. */
 export function outputOf(
   call: ChatCall,
-  fields: Fields,
+  fields: RequestFields,
   { model }: Target,
 ): JsonOutput | undefined {
   return jsonOutput({ ...call, fields }, model);
@@ -23,7 +23,10 @@ export function outputTool(call: ChatCall, upstream: Upstream): string | undefin
 }
 
 /** The form of the answer, for a model that holds to one by itself. */
-export function outputConfigOf(fields: Fields, output: JsonOutput | undefined): Block | undefined {
+export function outputConfigOf(
+  fields: RequestFields,
+  output: JsonOutput | undefined,
+): Block | undefined {
   if (output?.by !== 'format') return undefined;
   const format = fields.response_format;
   const schema_format = isRecord(format) && isRecord(format.json_schema) ? format.json_schema : {};

@@ -3,7 +3,7 @@ import { strictSchema } from '../anthropic/schema.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { Block } from './content.js';
 import { unsupported } from './errors.js';
-import type { Fields } from './fields.js';
+import type { RequestFields } from './fields.js';
 import { cachePoints, type Target } from './model.js';
 
 /** Tools for the model, and whether it must call one. */
@@ -18,7 +18,7 @@ export interface ToolConfig {
  * model does not have.
  */
 export function toolConfigOf(
-  fields: Fields,
+  fields: RequestFields,
   output: JsonOutput | undefined,
   target: Target,
 ): ToolConfig | undefined {

@@ -10,7 +10,7 @@ import type { Provider } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { isRecord } from '../../src/lib/objects.js';
-import { answerIn, broken, listIn, objectIn, textIn, type Fields } from '../gemini-wire.js';
+import { answerIn, broken, listIn, objectIn, textIn, type GeminiObject } from '../gemini-wire.js';
 import { closeCall, newCalls, readCall, type Calls } from './calls.js';
 import { DETAIL_FORMAT } from './contents.js';
 import { logprobsIn } from './logprobs.js';
@@ -92,7 +92,7 @@ export function readEvent(
   return usage ? [...deltas, { usage }] : deltas;
 }
 
-function readCandidate(candidate: Fields, index: number, choices: Choices): ChatDelta {
+function readCandidate(candidate: GeminiObject, index: number, choices: Choices): ChatDelta {
   const choice = choices.get(index) ?? {
     calls: newCalls(),
     details: 0,
@@ -114,7 +114,7 @@ function isIndex(value: unknown): value is number {
 }
 
 /** Adds a part to the delta. Parts of the upstream's own tools are neither text nor calls. */
-function readPart(part: Fields, choice: OpenChoice, delta: ChatDelta): void {
+function readPart(part: GeminiObject, choice: OpenChoice, delta: ChatDelta): void {
   const { text, thought, functionCall, thoughtSignature: signature } = part;
   if (typeof text === 'string') {
     if (text !== '') choice.hasSpoken = true;

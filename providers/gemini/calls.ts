@@ -1,6 +1,6 @@
 import type { ToolCallFragment } from '../../src/modalities/chat/codec.js';
 import { isRecord } from '../../src/lib/objects.js';
-import { listIn, type Fields } from '../gemini-wire.js';
+import { listIn, type GeminiObject } from '../gemini-wire.js';
 import { newCallId, signedId } from '../../src/lib/tool-id.js';
 import { addPartialArgs } from './partial-args.js';
 
@@ -9,7 +9,7 @@ export interface Calls {
   /** How many have begun. */
   count: number;
   /** One whose arguments come piece by piece. */
-  open: { fragment: ToolCallFragment; args: Fields } | undefined;
+  open: { fragment: ToolCallFragment; args: GeminiObject } | undefined;
 }
 
 export function newCalls(): Calls {
@@ -21,7 +21,7 @@ export function newCalls(): Calls {
  * is reported with the last piece. The ID of a call contains the signature that must come back.
  */
 export function readCall(
-  functionCall: Fields,
+  functionCall: GeminiObject,
   signature: unknown,
   calls: Calls,
 ): ToolCallFragment[] {

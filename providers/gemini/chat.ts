@@ -1,7 +1,7 @@
 import type { ChatCall, ChatCodec, ToolRules } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
-import { modelOf, objectIn, type Fields } from '../gemini-wire.js';
+import { modelOf, objectIn, type GeminiObject } from '../gemini-wire.js';
 import { decode } from './answer.js';
 import { conversationOf } from './contents.js';
 import { CHAT_FIELDS, generationConfigOf } from './generation-config.js';
@@ -38,7 +38,7 @@ function encode(call: ChatCall, upstream: Upstream, pathOf: (model: string) => s
   const model = modelOf(upstream.model);
   const ignored = new Set<string>();
   const fields = fieldsOf(call, upstream);
-  const body: Fields = {
+  const body: GeminiObject = {
     ...conversationOf(call.messages, model, ignored),
     ...toolsOf(fields, ignored),
     generationConfig: {
@@ -59,8 +59,8 @@ function encode(call: ChatCall, upstream: Upstream, pathOf: (model: string) => s
 }
 
 /** The fields of a call, as the upstream's entry drops and sets them. */
-function fieldsOf({ fields }: ChatCall, { drop, set }: Upstream): Fields {
-  const changed: Fields = { ...fields };
+function fieldsOf({ fields }: ChatCall, { drop, set }: Upstream): GeminiObject {
+  const changed: GeminiObject = { ...fields };
   for (const name of drop) {
     // Without the choice, the model would call tools that the client has forbidden.
     if (name === 'tool_choice' && changed[name] === 'none') delete changed.tools;
@@ -70,7 +70,7 @@ function fieldsOf({ fields }: ChatCall, { drop, set }: Upstream): Fields {
 }
 
 /** Fields of this wire that an operator sets or a client passes through. */
-function ownFields(fields: Fields, { set }: Upstream): Fields {
+function ownFields(fields: GeminiObject, { set }: Upstream): GeminiObject {
   return Object.fromEntries(
     Object.entries(fields).filter(([name]) => {
       if (CHAT_FIELDS.has(name) || FIXED.includes(name)) return false;
@@ -79,7 +79,7 @@ function ownFields(fields: Fields, { set }: Upstream): Fields {
   );
 }
 
-function ownConfig({ set }: Upstream): Fields {
+function ownConfig({ set }: Upstream): GeminiObject {
   const own = Object.entries(objectIn(set, 'generationConfig'));
   return Object.fromEntries(own.filter(([name]) => !FIXED_CONFIG.includes(name)));
 }

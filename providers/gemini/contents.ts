@@ -2,7 +2,7 @@ import type { ReasoningDetail } from '../../src/modalities/chat/codec.js';
 import type { ChatMessage } from '../../src/schema-types/chat-completion.js';
 import { JsonTexts } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
-import type { Fields } from '../gemini-wire.js';
+import type { GeminiObject } from '../gemini-wire.js';
 import { argumentsObject } from '../../src/lib/tool-arguments.js';
 import { plainId, signatureOf } from '../../src/lib/tool-id.js';
 import { isGemini3 } from './model-family.js';
@@ -22,7 +22,7 @@ const BEGINNING: Content = { role: 'user', parts: [{ text: 'Begin.' }] };
 
 interface Content {
   role: 'user' | 'model';
-  parts: Fields[];
+  parts: GeminiObject[];
 }
 
 /** A function call of the conversation: its results go by its name, and in the order of calls. */
@@ -49,7 +49,7 @@ export function conversationOf(
   messages: readonly ChatMessage[],
   model: string,
   ignored: Set<string>,
-): Fields {
+): GeminiObject {
   const texts = new JsonTexts();
   const state: ConversationState = {
     model,
@@ -59,8 +59,8 @@ export function conversationOf(
     ignored,
     texts,
   };
-  const system: Fields[] = [];
-  let results: { order: number; parts: Fields[] }[] = [];
+  const system: GeminiObject[] = [];
+  let results: { order: number; parts: GeminiObject[] }[] = [];
   messages.forEach((message, i) => {
     noteIgnored(message, ignored);
     const place = { at: `messages[${i}]`, ignored };
@@ -90,14 +90,17 @@ function noteIgnored(message: ChatMessage, ignored: Set<string>): void {
 }
 
 /** Merges consecutive turns of one role, as turns must alternate. */
-function add(role: Content['role'], parts: readonly Fields[], contents: Content[]): void {
+function add(role: Content['role'], parts: readonly GeminiObject[], contents: Content[]): void {
   if (parts.length === 0) return;
   const last = contents.at(-1);
   if (last?.role === role) last.parts.push(...parts);
   else contents.push({ role, parts: [...parts] });
 }
 
-function addResults(results: { order: number; parts: Fields[] }[], contents: Content[]): void {
+function addResults(
+  results: { order: number; parts: GeminiObject[] }[],
+  contents: Content[],
+): void {
   results.sort((a, b) => a.order - b.order);
   // Images and files of results follow after all results.
   add(
@@ -112,14 +115,14 @@ function addResults(results: { order: number; parts: Fields[] }[], contents: Con
   );
 }
 
-function systemParts({ content }: ChatMessage, place: PartPlace): Fields[] {
+function systemParts({ content }: ChatMessage, place: PartPlace): GeminiObject[] {
   const parts = partsOfContent(content, place);
   if (parts.every((part) => 'text' in part)) return parts;
   const param = `${place.at}.content`;
   throw unsupported(`${param}: instructions to this model are text alone.`, param);
 }
 
-function turnOf(message: ChatMessage, place: PartPlace, state: ConversationState): Fields[] {
+function turnOf(message: ChatMessage, place: PartPlace, state: ConversationState): GeminiObject[] {
   const parts = partsOfContent(message.content, place);
   const signature = textSignature(message);
   const last = parts.findLast((part) => 'text' in part);
@@ -139,9 +142,9 @@ function detailsIn(details: ChatMessage['reasoning_details']): Partial<Reasoning
   );
 }
 
-function callsOf(message: ChatMessage, state: ConversationState): Fields[] {
+function callsOf(message: ChatMessage, state: ConversationState): GeminiObject[] {
   const details = detailsIn(message.reasoning_details);
-  const parts = (message.tool_calls ?? []).map((call): Fields => {
+  const parts = (message.tool_calls ?? []).map((call): GeminiObject => {
     const id = plainId(call.id);
     const { name } = call.function;
     state.calls.set(id, { name, order: state.count });
@@ -166,7 +169,7 @@ function resultOf(
   message: ChatMessage,
   place: PartPlace,
   { calls, count, model, texts }: ConversationState,
-): { order: number; parts: Fields[] } {
+): { order: number; parts: GeminiObject[] } {
   const id = plainId(message.tool_call_id ?? '');
   const known = calls.get(id);
   const name = known?.name ?? message.name;
@@ -177,7 +180,7 @@ function resultOf(
   const parts = partsOfContent(message.content, place);
   const shown = parts.filter((part) => !('text' in part));
   const text = parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
-  const functionResponse: Fields = {
+  const functionResponse: GeminiObject = {
     ...(id !== '' && { id }),
     name,
     response: objectOf(text, texts),
@@ -189,7 +192,7 @@ function resultOf(
 }
 
 /** A result is an object on this wire. Another text becomes the `output` of one. */
-function objectOf(text: string, texts: JsonTexts): Fields {
+function objectOf(text: string, texts: JsonTexts): GeminiObject {
   const parsed = texts.parse(text);
   return isRecord(parsed) ? parsed : { output: text };
 }

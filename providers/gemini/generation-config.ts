@@ -1,6 +1,6 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { isRecord } from '../../src/lib/objects.js';
-import { objectIn, type Fields } from '../gemini-wire.js';
+import { objectIn, type GeminiObject } from '../gemini-wire.js';
 import { unsupported } from './parts.js';
 import { THINKING_FIELDS, thinkingOf } from './thinking.js';
 
@@ -36,8 +36,8 @@ export function generationConfigOf(
   fields: Readonly<Record<string, unknown>>,
   model: string,
   ignored: Set<string>,
-): Fields {
-  const config: Fields = {};
+): GeminiObject {
+  const config: GeminiObject = {};
   if (max_tokens !== undefined) config.maxOutputTokens = max_tokens;
   for (const [name, theirs] of SAME) {
     if (isSaid(fields[name])) config[theirs] = fields[name];
@@ -65,13 +65,13 @@ function stopsOf(stop: unknown): unknown[] {
   throw unsupported(`stop must name at most ${MAX_STOPS} texts for this model.`, 'stop');
 }
 
-function logprobsOf({ logprobs, top_logprobs }: Readonly<Record<string, unknown>>): Fields {
+function logprobsOf({ logprobs, top_logprobs }: Readonly<Record<string, unknown>>): GeminiObject {
   if (logprobs !== true) return {};
   const most = typeof top_logprobs === 'number' && top_logprobs > 0 ? top_logprobs : undefined;
   return { responseLogprobs: true, ...(most !== undefined && { logprobs: most }) };
 }
 
-function formatOf(format: unknown): Fields {
+function formatOf(format: unknown): GeminiObject {
   if (!isRecord(format) || format.type === 'text') return {};
   const isSchema = format.type === 'json_schema';
   if (!isSchema && format.type !== 'json_object') {

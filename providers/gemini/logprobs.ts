@@ -1,7 +1,7 @@
-import { listIn, objectIn, type Fields } from '../gemini-wire.js';
+import { listIn, objectIn, type GeminiObject } from '../gemini-wire.js';
 
 /** The log probabilities of a candidate's tokens in the words of the OpenAI wire. */
-export function logprobsIn(candidate: Fields): { content: Fields[] } | undefined {
+export function logprobsIn(candidate: GeminiObject): { content: GeminiObject[] } | undefined {
   const result = objectIn(candidate, 'logprobsResult');
   const chosen = listIn(result, 'chosenCandidates');
   if (chosen.length === 0) return undefined;
@@ -14,7 +14,7 @@ export function logprobsIn(candidate: Fields): { content: Fields[] } | undefined
   };
 }
 
-function tokenOf({ token, logProbability }: Fields): Fields {
+function tokenOf({ token, logProbability }: GeminiObject): GeminiObject {
   const text = typeof token === 'string' ? token : '';
   const logprob = typeof logProbability === 'number' ? logProbability : 0;
   return { token: text, logprob, bytes: [...Buffer.from(text)] };

@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/lib/objects.js';
-import { broken, listIn, type Fields } from '../gemini-wire.js';
+import { broken, listIn, type GeminiObject } from '../gemini-wire.js';
 
 const STEP = /\.([\w-]+)|\[(\d{1,6})\]|\['([^']{1,200})'\]/gu;
 const DEPTH = 100;
@@ -8,12 +8,12 @@ const DEPTH = 100;
  * Adds the arguments of one event to the earlier ones. A text may arrive in pieces with the same
  * path, such as `$.city` or `$.days[0]`. Throws `UpstreamError` for an invalid path.
  */
-export function addPartialArgs(args: Fields, functionCall: Fields): void {
+export function addPartialArgs(args: GeminiObject, functionCall: GeminiObject): void {
   for (const partial of listIn(functionCall, 'partialArgs')) {
     const steps = stepsOf(partial.jsonPath);
     const last = steps.pop();
     if (last === undefined) throw broken('The upstream named no argument of a call.');
-    let at: Fields | unknown[] = args;
+    let at: GeminiObject | unknown[] = args;
     for (const [i, step] of steps.entries()) {
       at = within(at, step, typeof (steps[i + 1] ?? last) === 'number');
     }
@@ -32,28 +32,28 @@ function stepsOf(path: unknown): (string | number)[] {
   });
 }
 
-function valueOf({ stringValue, numberValue, boolValue }: Fields): unknown {
+function valueOf({ stringValue, numberValue, boolValue }: GeminiObject): unknown {
   return stringValue ?? numberValue ?? boolValue ?? null;
 }
 
-function read(at: Fields | unknown[], step: string | number): unknown {
+function read(at: GeminiObject | unknown[], step: string | number): unknown {
   return Object.hasOwn(at, step) ? (at as Record<string | number, unknown>)[step] : undefined;
 }
 
 /** The object or list at a step. A missing one is created. */
 function within(
-  at: Fields | unknown[],
+  at: GeminiObject | unknown[],
   step: string | number,
   isList: boolean,
-): Fields | unknown[] {
+): GeminiObject | unknown[] {
   const there = read(at, step);
   if (isRecord(there) || Array.isArray(there)) return there;
-  const made: Fields | unknown[] = isList ? [] : {};
+  const made: GeminiObject | unknown[] = isList ? [] : {};
   write(at, step, made);
   return made;
 }
 
-function write(at: Fields | unknown[], step: string | number, value: unknown): void {
+function write(at: GeminiObject | unknown[], step: string | number, value: unknown): void {
   if (!Array.isArray(at)) {
     Object.defineProperty(at, step, {
       value,

@@ -2,7 +2,7 @@ import type { ChatMessage, ContentPart } from '../../src/schema-types/chat-compl
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { headOf, isDataUrl } from '../../src/lib/data-url.js';
 import { sniffImageType } from '../../src/lib/image-type.js';
-import type { Fields } from '../gemini-wire.js';
+import type { GeminiObject } from '../gemini-wire.js';
 
 /** The place of a part in the client's request, and the names of the fields left out of it. */
 export interface PartPlace {
@@ -25,14 +25,14 @@ export function unsupported(message: string, param: string): UpstreamError {
 }
 
 /** The content of a message as parts. An empty text is none: upstreams refuse it. */
-export function partsOfContent(content: ChatMessage['content'], place: PartPlace): Fields[] {
+export function partsOfContent(content: ChatMessage['content'], place: PartPlace): GeminiObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
   return (content ?? []).flatMap((part, i) => {
     return partOf(part, { ...place, at: `${place.at}.content[${i}]` });
   });
 }
 
-function partOf(part: ContentPart, place: PartPlace): Fields[] {
+function partOf(part: ContentPart, place: PartPlace): GeminiObject[] {
   if ('cache_control' in part) place.ignored.add('messages[].content[].cache_control');
   switch (part.type) {
     case 'text':
@@ -54,7 +54,7 @@ function partOf(part: ContentPart, place: PartPlace): Fields[] {
 function imageOf(
   { url, detail }: { url: string; detail?: string },
   { at, ignored }: PartPlace,
-): Fields {
+): GeminiObject {
   if (detail !== undefined && detail !== 'auto') {
     ignored.add('messages[].content[].image_url.detail');
   }
@@ -71,7 +71,7 @@ function imageOf(
 function fileOf(
   { filename, file_data, file_id }: { filename?: string; file_data?: string; file_id?: string },
   { at }: PartPlace,
-): Fields {
+): GeminiObject {
   const param = file_data === undefined && file_id !== undefined ? 'file_id' : 'file_data';
   if (file_data === undefined || /^[a-z]{2,8}:\/\//iu.test(file_data)) {
     const place = `${at}.file.${param}`;

@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/lib/objects.js';
-import type { Fields } from '../gemini-wire.js';
+import type { GeminiObject } from '../gemini-wire.js';
 import { canThink, isGemini3, isPro } from './model-family.js';
 
 /** The thinking that a client requests. */
@@ -48,7 +48,7 @@ export function thinkingOf(
   fields: Readonly<Record<string, unknown>>,
   model: string,
   ignored: Set<string>,
-): Fields | undefined {
+): GeminiObject | undefined {
   const asking = FIELDS.filter((name) => fields[name] !== undefined && fields[name] !== null);
   const [asked, ...others] = asking;
   if (asked === undefined) return undefined;
@@ -74,7 +74,7 @@ function withEffort(effort: unknown): Wanted | undefined {
 }
 
 /** As Anthropic's clients ask. */
-function byThinking({ type, budget_tokens }: Fields): Wanted | undefined {
+function byThinking({ type, budget_tokens }: GeminiObject): Wanted | undefined {
   if (type === 'disabled') return withEffort('none');
   if (type === 'adaptive') return { isShown: true };
   if (type !== 'enabled') return undefined;
@@ -82,7 +82,7 @@ function byThinking({ type, budget_tokens }: Fields): Wanted | undefined {
 }
 
 /** As OpenRouter's and OpenAI's clients ask. */
-function byReasoning({ effort, max_tokens, enabled, exclude }: Fields): Wanted | undefined {
+function byReasoning({ effort, max_tokens, enabled, exclude }: GeminiObject): Wanted | undefined {
   if (enabled === false) return withEffort('none');
   const byEffort = effort === undefined || effort === null ? { isShown: true } : withEffort(effort);
   const wanted = isBudget(max_tokens) ? { budget: max_tokens, isShown: true } : byEffort;
@@ -93,7 +93,7 @@ function isBudget(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= -1;
 }
 
-function amountOf({ effort, budget }: Wanted, model: string): Fields {
+function amountOf({ effort, budget }: Wanted, model: string): GeminiObject {
   if (isGemini3(model)) {
     if (budget !== undefined) return { thinkingBudget: budget };
     const level = effort === undefined ? undefined : LEVELS.get(effort);

@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/lib/objects.js';
-import { type Fields, listIn, objectIn, textIn } from '../gemini-wire.js';
+import { type GeminiObject, listIn, objectIn, textIn } from '../gemini-wire.js';
 import { unsupported } from './parts.js';
 
 type ChatFields = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ const IDLE: readonly string[] = [
 ];
 
 /** `tools` and `toolConfig` of a request; nothing where the client offers no tools. */
-export function toolsOf(fields: ChatFields, ignored: Set<string>): Fields {
+export function toolsOf(fields: ChatFields, ignored: Set<string>): GeminiObject {
   const offered = listIn(fields, 'tools');
   if (offered.length === 0) return {};
   const { mode, names, only } = choiceOf(fields.tool_choice);
@@ -30,7 +30,7 @@ export function toolsOf(fields: ChatFields, ignored: Set<string>): Fields {
   return { tools, toolConfig: { functionCallingConfig } };
 }
 
-function declarationOf(tool: Fields, ignored: Set<string>): Fields {
+function declarationOf(tool: GeminiObject, ignored: Set<string>): GeminiObject {
   if (tool.cache_control !== undefined) ignored.add('tools[].cache_control');
   const declared = objectIn(tool, 'function');
   if (declared.strict === true) ignored.add('tools[].function.strict');
@@ -44,7 +44,7 @@ function declarationOf(tool: Fields, ignored: Set<string>): Fields {
 }
 
 /** Removes an empty schema, which some models refuse. */
-function takesParameters(schema: Fields): boolean {
+function takesParameters(schema: GeminiObject): boolean {
   const { type = 'object', properties, additionalProperties } = schema;
   if (isRecord(properties) && Object.keys(properties).length > 0) return true;
   if (type !== 'object' || isRecord(additionalProperties)) return true;
@@ -52,7 +52,7 @@ function takesParameters(schema: Fields): boolean {
 }
 
 /** A tool of the upstream's own, such as `google_search`, with its settings under its name. */
-function ownTool(tool: Fields): Fields {
+function ownTool(tool: GeminiObject): GeminiObject {
   const type = String(tool.type);
   const name = type.replaceAll(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
   return { [name]: objectIn(tool, type) };
@@ -78,7 +78,7 @@ function choiceOf(choice: unknown): ToolChoice {
 }
 
 /** Names are taken only where a call is required: for the rest, the others are not offered. */
-function allowedOf(choice: Fields): ToolChoice {
+function allowedOf(choice: GeminiObject): ToolChoice {
   const allowed = isRecord(choice.allowed_tools) ? choice.allowed_tools : choice;
   const names = listIn(allowed, 'tools').flatMap((tool) => {
     const name = textIn(objectIn(tool, 'function'), 'name') ?? textIn(tool, 'name');

@@ -1,7 +1,7 @@
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import { mergeCounters } from '../../src/lib/counters.js';
 import { isRecord } from '../../src/lib/objects.js';
-import { listIn, type Fields } from '../gemini-wire.js';
+import { listIn, type GeminiObject } from '../gemini-wire.js';
 
 const INPUT = ['promptTokenCount', 'toolUsePromptTokenCount'];
 const OUTPUT = ['candidatesTokenCount', 'thoughtsTokenCount'];
@@ -11,7 +11,10 @@ const SOUND = ['promptTokensDetails', 'cacheTokensDetails', 'candidatesTokensDet
 export type Counters = Readonly<Record<string, unknown>>;
 
 /** The counters so far with those of one more event; undefined if there are none yet. */
-export function countersWith(before: Counters | undefined, event: Fields): Counters | undefined {
+export function countersWith(
+  before: Counters | undefined,
+  event: GeminiObject,
+): Counters | undefined {
   const reported = event.usageMetadata;
   if (!isRecord(reported)) return before;
   const later: Counters = {
@@ -27,7 +30,7 @@ export function countersWith(before: Counters | undefined, event: Fields): Count
 
 const NO_OUTPUT = picked({}, [...OUTPUT, 'candidatesTokensDetails']);
 
-function picked(counts: Fields, names: readonly string[]): Fields {
+function picked(counts: GeminiObject, names: readonly string[]): GeminiObject {
   return Object.fromEntries(names.map((name) => [name, counts[name]]));
 }
 
@@ -67,7 +70,7 @@ function isSaid(value: unknown): boolean {
 }
 
 /** NaN where one of them is no count, so that nobody believes it. */
-function sum(counts: Fields, names: readonly string[]): number {
+function sum(counts: GeminiObject, names: readonly string[]): number {
   let total = 0;
   for (const name of names) {
     const count = counts[name];
@@ -80,7 +83,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function soundIn(counts: Fields, name: string): number {
+function soundIn(counts: GeminiObject, name: string): number {
   const tokens = listIn(counts, name)
     .filter(({ modality }) => modality === 'AUDIO')
     .map(({ tokenCount }) => (isCount(tokenCount) ? tokenCount : 0));

@@ -94,7 +94,7 @@ const PRICED: ReadonlySet<string> = new Set([
 ]);
 
 /** Applies `rename` and `set` in place. Fields of the price may be renamed, and not be set. */
-function changeFields(body: Fields, { rename, set }: Upstream): void {
+function changeFields(body: RequestFields, { rename, set }: Upstream): void {
   const fixed = new Set(PRICED);
   renameFields(body, rename, (from, to) => {
     const isPriced = from === 'n' || from === 'max_tokens';
@@ -154,11 +154,11 @@ function decodeChoice(
   return decoded;
 }
 
-type Fields = Record<string, unknown>;
+type RequestFields = Record<string, unknown>;
 
 /** The fields of a request that do not affect its price, and the names of those left out. */
 export interface ExtraFields {
-  fields: Readonly<Fields>;
+  fields: Readonly<RequestFields>;
   ignored: readonly string[];
 }
 
@@ -185,7 +185,7 @@ export function extraFields(
   if (!asksUsage && drop.length === 0 && tools === undefined && !isFitted) {
     return { fields: call.fields, ignored: NOTHING };
   }
-  const fields: Fields = Object.assign({}, call.fields);
+  const fields: RequestFields = Object.assign({}, call.fields);
   if (asksUsage) fields.stream_options = { include_usage: true };
   const ignored = [
     ...(efforts ? fitToEfforts(fields, efforts) : NOTHING),
@@ -198,14 +198,14 @@ export function extraFields(
   return { fields, ignored };
 }
 
-function refuseStops(stop: readonly unknown[], { max_stops }: Readonly<Fields>): void {
+function refuseStops(stop: readonly unknown[], { max_stops }: Readonly<RequestFields>): void {
   if (typeof max_stops !== 'number' || stop.length <= max_stops) return;
   const message = `stop must name at most ${max_stops} texts for this model.`;
   throw new UpstreamError('unsupported', message, undefined, { param: 'stop' });
 }
 
 /** Answers the names of the fields that were there. */
-function dropFields(fields: Fields, names: readonly string[]): string[] {
+function dropFields(fields: RequestFields, names: readonly string[]): string[] {
   return names.filter((name) => {
     if (!Object.hasOwn(fields, name)) return false;
     // Without tool_choice, the upstream would call tools that the client has forbidden.
@@ -217,7 +217,7 @@ function dropFields(fields: Fields, names: readonly string[]): string[] {
 }
 
 /** Takes marks for the cache off the tools. */
-function unmark(fields: Fields): readonly string[] {
+function unmark(fields: RequestFields): readonly string[] {
   const { tools } = fields;
   if (!Array.isArray(tools) || !recordsIn(tools).some((tool) => 'cache_control' in tool)) {
     return NOTHING;
@@ -231,7 +231,7 @@ function unmark(fields: Fields): readonly string[] {
 }
 
 /** Reports a level that the upstream can only turn on or off, which loses a part of it. */
-function writeEffort(fields: Fields, how: unknown): readonly string[] {
+function writeEffort(fields: RequestFields, how: unknown): readonly string[] {
   const { reasoning_effort: effort, reasoning } = fields;
   const isOn = effort !== 'none';
   if (how === 'none_as_thinking' && isOn) return NOTHING;

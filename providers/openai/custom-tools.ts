@@ -4,7 +4,7 @@ import type { Upstream } from '../../src/core/model.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { ChatCall, ToolCall } from '../../src/modalities/chat/codec.js';
 
-type Fields = Record<string, unknown>;
+type WireObject = Record<string, unknown>;
 type CustomTools = NonNullable<ChatCall['custom_tools']>;
 
 /**
@@ -12,7 +12,7 @@ type CustomTools = NonNullable<ChatCall['custom_tools']>;
  * as functions of one text. Changes the body in place, but nothing in it that the call owns.
  */
 export function writeCustomTools(
-  body: Fields,
+  body: WireObject,
   custom_tools: CustomTools,
   upstream: Upstream,
 ): void {
@@ -38,19 +38,19 @@ function knowsThem({ provider: { wire }, model }: Upstream): boolean {
   return begins.some((name) => typeof name === 'string' && model.startsWith(name));
 }
 
-function nameOfFunction({ function: called }: Fields): string | undefined {
+function nameOfFunction({ function: called }: WireObject): string | undefined {
   const name = isRecord(called) ? called.name : undefined;
   return typeof name === 'string' ? name : undefined;
 }
 
-function sayTool(tool: Fields, custom_tools: CustomTools): Fields {
+function sayTool(tool: WireObject, custom_tools: CustomTools): WireObject {
   const custom = custom_tools.get(nameOfFunction(tool) ?? '');
   if (!custom) return tool;
   const { function: _, ...rest } = tool;
   return { ...rest, type: 'custom', custom };
 }
 
-function sayCall(call: Fields, custom_tools: CustomTools, texts: JsonTexts): Fields {
+function sayCall(call: WireObject, custom_tools: CustomTools, texts: JsonTexts): WireObject {
   const name = nameOfFunction(call);
   if (name === undefined || !custom_tools.has(name)) return call;
   const { function: called, ...rest } = call;
@@ -59,12 +59,12 @@ function sayCall(call: Fields, custom_tools: CustomTools, texts: JsonTexts): Fie
 }
 
 /** The custom tool of a call. Some servers add an empty one to a call of a function. */
-export function customIn({ custom, function: called }: Fields): Fields | undefined {
+export function customIn({ custom, function: called }: WireObject): WireObject | undefined {
   return isRecord(custom) && !isRecord(called) ? custom : undefined;
 }
 
 /** A call of a custom tool as one of a function; undefined for any other call. */
-export function functionOf(call: Fields): ToolCall['function'] | undefined {
+export function functionOf(call: WireObject): ToolCall['function'] | undefined {
   const custom = customIn(call);
   if (!custom) return undefined;
   const { name, input } = custom;
@@ -77,7 +77,7 @@ export const BEGIN = '{"input":"';
 export const END = '"}';
 
 /** A piece of an input, as it stands inside the arguments. */
-export function pieceOf(custom: Fields): string {
+export function pieceOf(custom: WireObject): string {
   const { input } = custom;
   return typeof input === 'string' ? JSON.stringify(input).slice(1, -1) : '';
 }

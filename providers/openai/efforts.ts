@@ -3,7 +3,7 @@ import { memoizeByObject } from '../../src/lib/objects.js';
 import { byPrefix } from './refused-fields.js';
 import { LEVELS } from './reasoning.js';
 
-type Fields = Record<string, unknown>;
+type RequestFields = Record<string, unknown>;
 
 /**
  * The efforts that an upstream's model takes, by the flag `effort_values`: of the longest prefix of
@@ -19,7 +19,7 @@ export const effortsOf = memoizeByObject(
  * Changes `reasoning_effort` to the nearest of the efforts that the model takes, in place, or
  * leaves it out. Returns its name if the wish is not met.
  */
-export function fitToEfforts(fields: Fields, taken: readonly unknown[]): string[] {
+export function fitToEfforts(fields: RequestFields, taken: readonly unknown[]): string[] {
   const { reasoning_effort: wanted } = fields;
   if (wanted === undefined || taken.includes(wanted)) return [];
   const level = LEVELS.findIndex((one) => one === wanted);

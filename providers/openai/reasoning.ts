@@ -3,7 +3,7 @@ import { memoizeByObject } from '../../src/lib/objects.js';
 import { openAiModel, type OpenAiModel } from './models.js';
 import { leaveOutField } from './refused-fields.js';
 
-type Fields = Record<string, unknown>;
+type RequestFields = Record<string, unknown>;
 
 const PENALTIES = ['presence_penalty', 'frequency_penalty', 'logit_bias'];
 const SAMPLING = ['temperature', 'top_p', 'logprobs', 'top_logprobs'];
@@ -21,7 +21,7 @@ export const rulesOf = memoizeByObject(({ model, provider }: Upstream): OpenAiMo
  * for something. Throws the `UpstreamError` `unsupported` for stop sequences: without them the
  * answer would be another.
  */
-export function fitToModel(fields: Fields, rules: OpenAiModel, { set }: Upstream): string[] {
+export function fitToModel(fields: RequestFields, rules: OpenAiModel, { set }: Upstream): string[] {
   const ignored: string[] = [];
   const leaveOut = (name: string): void => {
     if (leaveOutField(fields, name)) ignored.push(name);
@@ -46,7 +46,7 @@ export function doesReason(effort: unknown, { reasons }: OpenAiModel): boolean {
 }
 
 /** Changes the effort to one that the model takes. Returns true if the wish is not met. */
-function fitEffort(fields: Fields, { efforts, with_tools }: OpenAiModel): boolean {
+function fitEffort(fields: RequestFields, { efforts, with_tools }: OpenAiModel): boolean {
   const { reasoning_effort: wanted, tools } = fields;
   if (tools !== undefined && with_tools !== 'any') {
     if (wanted !== undefined || with_tools === 'said_none') fields.reasoning_effort = 'none';

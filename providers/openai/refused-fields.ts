@@ -2,7 +2,7 @@ import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord, memoizeByObject } from '../../src/lib/objects.js';
 
-type Fields = Record<string, unknown>;
+type RequestFields = Record<string, unknown>;
 
 /** Values that ask for nothing, so that nothing is lost without them. */
 const NEUTRAL: Readonly<Record<string, unknown>> = {
@@ -39,7 +39,7 @@ export const refusedOf = memoizeByObject(
  * Throws the `UpstreamError` `unsupported` for stop sequences: without them the answer would be
  * another.
  */
-export function leaveOutField(fields: Fields, name: string): boolean {
+export function leaveOutField(fields: RequestFields, name: string): boolean {
   const value = fields[name];
   if (value === undefined) return false;
   if (name === 'stop') {

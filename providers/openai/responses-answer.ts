@@ -12,7 +12,7 @@ import type {
 import { broken, checked, textOfValue } from './answer.js';
 import { reasoningFormat } from './responses-input.js';
 
-type Fields = Record<string, unknown>;
+type WireObject = Record<string, unknown>;
 
 /** Stands between two messages of one answer, and between two paragraphs of reasoning. */
 export const BETWEEN = '\n\n';
@@ -40,7 +40,7 @@ export function decodeResponse(body: unknown, _: ChatCall, { provider }: Upstrea
 }
 
 /** How an answer ended, in the words of chat completions. Throws for one that did not end. */
-export function finishIn({ status, incomplete_details }: Fields, hasCalls: boolean): string {
+export function finishIn({ status, incomplete_details }: WireObject, hasCalls: boolean): string {
   if (status === 'incomplete') {
     const { reason } = isRecord(incomplete_details) ? incomplete_details : {};
     return reason === 'content_filter' ? reason : 'length';
@@ -68,7 +68,7 @@ export function usageIn(usage: unknown): UpstreamUsage | undefined {
 }
 
 /** The text of a message, or its refusal if it has no text. */
-export function messageIn({ content }: Fields): { text: string; is_refusal: boolean } {
+export function messageIn({ content }: WireObject): { text: string; is_refusal: boolean } {
   const parts = recordsIn(content);
   const text = parts.map((part) => textOfValue(part.text)).join('');
   const refusal = text === '' ? parts.map((part) => textOfValue(part.refusal)).join('') : '';
@@ -76,7 +76,7 @@ export function messageIn({ content }: Fields): { text: string; is_refusal: bool
 }
 
 /** The call that an item is; undefined for an item of another type. */
-export function callIn(item: Fields): ToolCall | undefined {
+export function callIn(item: WireObject): ToolCall | undefined {
   const { type, call_id, name, arguments: args, input } = item;
   const isCustom = type === 'custom_tool_call';
   if ((type !== 'function_call' && !isCustom) || typeof name !== 'string') return undefined;
@@ -85,7 +85,7 @@ export function callIn(item: Fields): ToolCall | undefined {
 }
 
 /** The text of a reasoning item: a summary, or the reasoning itself of open models. */
-function reasoningIn({ type, summary, content }: Fields): string {
+function reasoningIn({ type, summary, content }: WireObject): string {
   if (type !== 'reasoning') return '';
   const texts = [...recordsIn(summary), ...recordsIn(content)].map((part) =>
     textOfValue(part.text),
@@ -95,7 +95,7 @@ function reasoningIn({ type, summary, content }: Fields): string {
 
 /** The encrypted state of a reasoning item, which goes back with the next call. */
 export function stateIn(
-  { type, encrypted_content: data }: Fields,
+  { type, encrypted_content: data }: WireObject,
   index: number,
   provider: Provider,
 ): ReasoningDetail[] {

@@ -12,7 +12,7 @@ import { broken, isIndex, textOfValue } from './answer.js';
 import { BEGIN, END } from './custom-tools.js';
 import { BETWEEN, callIn, finishIn, messageIn, stateIn, usageIn } from './responses-answer.js';
 
-type Fields = Record<string, unknown>;
+type WireObject = Record<string, unknown>;
 
 /** One item of an answer, from its first event on. */
 interface OpenItem {
@@ -61,7 +61,7 @@ export class ResponseStream implements StreamDecoder {
   }
 
   /** Adds the deltas of an event. Returns true for the last event of an answer. */
-  #read(event: Fields): boolean {
+  #read(event: WireObject): boolean {
     this.#has_begun = true;
     const { type, response } = event;
     if (type === 'error')
@@ -82,7 +82,7 @@ export class ResponseStream implements StreamDecoder {
     return false;
   }
 
-  #open({ type, name, call_id }: Fields, index: number | string): OpenItem {
+  #open({ type, name, call_id }: WireObject, index: number | string): OpenItem {
     const kind = KINDS.get(type) ?? 'other';
     const call = this.#calls;
     const is_named = textOfValue(name) !== '' && textOfValue(call_id) !== '';
@@ -96,7 +96,7 @@ export class ResponseStream implements StreamDecoder {
     return item;
   }
 
-  #add({ type, delta, summary_index }: Fields, item: OpenItem | undefined): void {
+  #add({ type, delta, summary_index }: WireObject, item: OpenItem | undefined): void {
     const text = textOfValue(delta);
     if (!item || text === '') return;
     if (type === 'response.output_text.delta') this.#speak(item, text, false);
@@ -111,7 +111,7 @@ export class ResponseStream implements StreamDecoder {
   }
 
   /** Adds the parts of an item that did not come as deltas. */
-  #done(whole: Fields, index: number | string): void {
+  #done(whole: WireObject, index: number | string): void {
     const item = this.#items.get(index) ?? this.#open(whole, index);
     if (item.is_done) return;
     item.is_done = true;
@@ -155,7 +155,7 @@ export class ResponseStream implements StreamDecoder {
     this.#deltas.push({ index: 0, tool_calls: [fragment] });
   }
 
-  #close(response: Fields): void {
+  #close(response: WireObject): void {
     // An answer that was cut off may have left the input of a call open.
     for (const item of this.#items.values()) {
       if (item.kind === 'custom' && !item.is_done) this.#argue(item, END);
@@ -164,18 +164,18 @@ export class ResponseStream implements StreamDecoder {
     this.#deltas.push({ index: 0, finish_reason });
   }
 
-  #fail(response: Fields): never {
+  #fail(response: WireObject): never {
     if (isRecord(response.error)) throw classifyErrorInside(response, this.provider);
     throw broken('The upstream failed while it was answering.');
   }
 
-  #count({ usage }: Fields): void {
+  #count({ usage }: WireObject): void {
     const read = usageIn(usage);
     if (read) this.#deltas.push({ usage: read });
   }
 }
 
-function parse(data: string): Fields {
+function parse(data: string): WireObject {
   // The older wire ends with this line, and some servers of the newer one do too.
   if (data.trim() === '[DONE]') return {};
   const event = parseJson(data);

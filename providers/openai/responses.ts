@@ -11,7 +11,7 @@ import { LEAST_TOKENS, servedByResponses } from './responses-need.js';
 import { ResponseStream } from './responses-stream.js';
 import { RESPONSES_TOOL_RULES } from './tool-rules.js';
 
-type Fields = Record<string, unknown>;
+type WireObject = Record<string, unknown>;
 
 const PATH = '/responses';
 
@@ -60,7 +60,7 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   const extra = extraFields({ ...call, stream: false }, upstream, rules);
   const { chat_fields, own_fields } = setFields(upstream.set);
   const translated = translate({ ...extra.fields, ...chat_fields }, call.custom_tools);
-  const body: Fields = {
+  const body: WireObject = {
     model: upstream.model,
     input,
     stream: call.stream,
@@ -89,9 +89,9 @@ function refuseMissing({ n, max_tokens = LEAST_TOKENS }: ChatCall): void {
 }
 
 /** Chat fields of the operator's `set` are translated, and all others are sent as they are. */
-function setFields(set: Readonly<Fields>): { chat_fields: Fields; own_fields: Fields } {
-  const chat_fields: Fields = {};
-  const own_fields: Fields = {};
+function setFields(set: Readonly<WireObject>): { chat_fields: WireObject; own_fields: WireObject } {
+  const chat_fields: WireObject = {};
+  const own_fields: WireObject = {};
   for (const [name, value] of Object.entries(set)) {
     if (PRICED.has(name)) continue;
     if (TRANSLATED.has(name)) chat_fields[name] = value;
@@ -109,12 +109,12 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 ]);
 
 function translate(
-  given: Readonly<Fields>,
+  given: Readonly<WireObject>,
   custom_tools: ChatCall['custom_tools'],
-): { body: Fields; ignored: string[] } {
+): { body: WireObject; ignored: string[] } {
   const { reasoning_effort: effort, verbosity, response_format, tools, tool_choice } = given;
   const format = isRecord(response_format) ? formatOf(response_format) : undefined;
-  const others: Fields = { ...given };
+  const others: WireObject = { ...given };
   for (const name of TRANSLATED) delete others[name];
   const same = Object.entries(others).filter(([name]) => SAME.has(name));
   for (const [name] of same) delete others[name];
@@ -134,12 +134,12 @@ function translate(
   };
 }
 
-function formatOf({ type, json_schema }: Fields): Fields | undefined {
+function formatOf({ type, json_schema }: WireObject): WireObject | undefined {
   if (type === 'text') return undefined;
   return { type, ...(isRecord(json_schema) && json_schema) };
 }
 
-function toolOf(tool: Fields, custom_tools: ChatCall['custom_tools']): Fields {
+function toolOf(tool: WireObject, custom_tools: ChatCall['custom_tools']): WireObject {
   const { type, function: offered } = tool;
   if (type !== 'function' || !isRecord(offered)) return tool;
   const custom = custom_tools?.get(String(offered.name));
@@ -150,8 +150,8 @@ function toolOf(tool: Fields, custom_tools: ChatCall['custom_tools']): Fields {
 }
 
 /** The format of a custom tool, whose grammar stands one level higher here. */
-function grammarOf(custom: object): Fields {
-  const { format } = custom as Fields;
+function grammarOf(custom: object): WireObject {
+  const { format } = custom as WireObject;
   if (!isRecord(format) || !isRecord(format.grammar)) return {};
   return { format: { type: format.type, ...format.grammar } };
 }

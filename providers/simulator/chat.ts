@@ -2,7 +2,7 @@ import { recordsIn } from '../../src/lib/objects.js';
 import { fakeJson } from './fake-json.js';
 import { hash, fakeSentences, type PromptFacts } from './fake-text.js';
 import { calledTool, type Called } from './tool-call.js';
-import { numberIn, recordIn, type Fields } from './wire.js';
+import { numberIn, recordIn, type BodyFields } from './wire.js';
 
 /** The text of one completion, split into the tokens by which it is billed. */
 export interface Completion {
@@ -21,7 +21,7 @@ const MAX_BLOCKS = 32;
 const MAX_OWN_CHARACTERS = 200_000;
 
 /** The answer to a chat request, `n` times over. The same request is answered the same. */
-export function complete(body: Fields): Completion[] {
+export function complete(body: BodyFields): Completion[] {
   const messages = recordsIn(body.messages);
   const facts = listen(messages);
   const seed = hash(JSON.stringify([body.model, body.seed, messages]));
@@ -37,7 +37,7 @@ export function complete(body: Fields): Completion[] {
 }
 
 /** A believable count: text by its length, images and sounds at a flat rate. */
-export function promptTokens(body: Fields): number {
+export function promptTokens(body: BodyFields): number {
   const messages = recordsIn(body.messages);
   const { images, sounds } = listen(messages);
   const characters = messages.reduce((sum, message) => sum + textOfMessage(message).length, 0);
@@ -78,7 +78,7 @@ function calling({ name, arguments: args }: Called, seed: number): Completion {
 }
 
 /** JSON where `response_format` asks for it: a value that fits the schema, or one of its own. */
-function answerJson(body: Fields, text: string, limit: number): Completion | undefined {
+function answerJson(body: BodyFields, text: string, limit: number): Completion | undefined {
   const format = recordIn(body, 'response_format');
   const { type } = format;
   if (type !== 'json_object' && type !== 'json_schema') return undefined;
@@ -91,7 +91,7 @@ function piecesOf(json: string): string[] {
   return json.match(/.{1,4}/gsu) ?? [];
 }
 
-function listen(messages: readonly Fields[]): PromptFacts {
+function listen(messages: readonly BodyFields[]): PromptFacts {
   const user = messages.filter(({ role }) => role === 'user');
   const parts = user.flatMap(({ content }) => recordsIn(content));
   return {
@@ -115,7 +115,7 @@ function ownWords(text: string): string {
   return rest.trim() === '' ? text : rest;
 }
 
-function textOfMessage({ content }: Fields): string {
+function textOfMessage({ content }: BodyFields): string {
   if (typeof content === 'string') return content;
   return recordsIn(content)
     .map(({ text }) => (typeof text === 'string' ? text : ''))

@@ -1,6 +1,6 @@
 import type { WireReply } from '../../src/core/provider.js';
 import { hash } from './fake-text.js';
-import { document, isCount, reject, type Fields } from './wire.js';
+import { document, isCount, reject, type BodyFields } from './wire.js';
 
 const STANDARD_DIMENSIONS = 256;
 const MAX_DIMENSIONS = 4_096;
@@ -8,7 +8,7 @@ const CHARACTERS_PER_TOKEN = 4;
 const FLOAT_BYTES = 4;
 
 /** The embeddings wire: vectors of length 1, the same for the same text of the same model. */
-export function answerEmbeddings(body: Fields, isCut: boolean): WireReply {
+export function answerEmbeddings(body: BodyFields, isCut: boolean): WireReply {
   const inputs = inputsOf(body.input);
   if (inputs.length === 0) return reject('input', 'An input is needed.');
   const dimensions = body.dimensions ?? STANDARD_DIMENSIONS;

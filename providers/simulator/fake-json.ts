@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/lib/objects.js';
-import type { Fields } from './wire.js';
+import type { BodyFields } from './wire.js';
 
 /** Below the first depth only required values are made. Real schemas stay above the second. */
 const OPTIONAL_DEPTH = 4;
@@ -34,7 +34,7 @@ export function fakeJson(schema: unknown): unknown {
 class Faker {
   #values = 0;
 
-  constructor(private readonly root: Fields) {}
+  constructor(private readonly root: BodyFields) {}
 
   make(given: unknown, depth: number): unknown {
     const schema = this.#resolved(given, depth);
@@ -50,11 +50,11 @@ class Faker {
     return type === 'null' ? null : textFor(schema);
   }
 
-  #object(schema: Fields, depth: number): Fields {
+  #object(schema: BodyFields, depth: number): BodyFields {
     const properties = recordIn(schema, 'properties');
     const required = listIn(schema.required).map(String);
     const names = Array.isArray(schema.required) ? required : Object.keys(properties);
-    const made: Fields = {};
+    const made: BodyFields = {};
     for (const name of this.#mayGoOn(depth) ? names : required) {
       if (depth > MAX_DEPTH || this.#values > MAX_VALUES) break;
       // A name such as __proto__ is only a name.
@@ -64,7 +64,7 @@ class Faker {
     return made;
   }
 
-  #array(schema: Fields, depth: number): unknown[] {
+  #array(schema: BodyFields, depth: number): unknown[] {
     const first = listIn(schema.prefixItems);
     const { minItems, maxItems, items } = schema;
     const min = typeof minItems === 'number' ? minItems : 0;
@@ -83,7 +83,7 @@ class Faker {
   }
 
   /** A schema without references, alternatives and parts. */
-  #resolved(given: unknown, depth: number): Fields {
+  #resolved(given: unknown, depth: number): BodyFields {
     this.#values += 1;
     let schema = isRecord(given) ? given : {};
     for (let steps = 0; steps < MAX_DEPTH && this.#values < MAX_VALUES; steps += 1) {
@@ -103,7 +103,7 @@ class Faker {
   }
 
   /** The part of the whole schema that `#/$defs/name` points to. */
-  #named(reference: string): Fields {
+  #named(reference: string): BodyFields {
     let found: unknown = this.root;
     for (const step of reference.split('/').slice(1)) {
       const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -114,21 +114,21 @@ class Faker {
 }
 
 /** The first alternative, or the one that ends soonest. */
-function pick(alternatives: readonly Fields[], ends: boolean): Fields {
-  const isShort = (schema: Fields): boolean => typesOf(schema).includes('null');
+function pick(alternatives: readonly BodyFields[], ends: boolean): BodyFields {
+  const isShort = (schema: BodyFields): boolean => typesOf(schema).includes('null');
   return (ends ? alternatives.find(isShort) : undefined) ?? alternatives[0] ?? {};
 }
 
-function joinedSchemas(schemas: readonly Fields[]): Fields {
+function joinedSchemas(schemas: readonly BodyFields[]): BodyFields {
   const required = schemas.flatMap((schema) => listIn(schema.required));
   const properties = Object.assign({}, ...schemas.map((one) => recordIn(one, 'properties')));
-  const whole: Fields = Object.assign({}, ...schemas);
+  const whole: BodyFields = Object.assign({}, ...schemas);
   if (required.length > 0) whole.required = [...new Set(required)];
-  if (Object.keys(properties as Fields).length > 0) whole.properties = properties;
+  if (Object.keys(properties as BodyFields).length > 0) whole.properties = properties;
   return whole;
 }
 
-function typesOf(schema: Fields): unknown[] {
+function typesOf(schema: BodyFields): unknown[] {
   const { type } = schema;
   if (typeof type === 'string') return [type];
   if (Array.isArray(type)) return type;
@@ -137,7 +137,7 @@ function typesOf(schema: Fields): unknown[] {
 }
 
 /** The lowest number that the schema allows; 1 if it sets no limit. */
-function numberIn(schema: Fields, isWhole: boolean): number {
+function numberIn(schema: BodyFields, isWhole: boolean): number {
   const bound = (name: string): number | undefined => {
     const value = schema[name];
     return typeof value === 'number' ? value : undefined;
@@ -154,7 +154,7 @@ function numberIn(schema: Fields, isWhole: boolean): number {
   return max === Infinity ? above + 1 : (above + max) / 2;
 }
 
-function textFor({ format, minLength, maxLength }: Fields): string {
+function textFor({ format, minLength, maxLength }: BodyFields): string {
   const known = typeof format === 'string' ? FORMATS[format] : undefined;
   if (known !== undefined) return known;
   const min = typeof minLength === 'number' ? Math.min(minLength, MAX_CHARACTERS) : 0;
@@ -166,7 +166,7 @@ function listIn(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function recordIn(fields: Fields, name: string): Fields {
+function recordIn(fields: BodyFields, name: string): BodyFields {
   const value = fields[name];
   return isRecord(value) ? value : {};
 }

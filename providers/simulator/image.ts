@@ -1,7 +1,7 @@
 import type { WireReply } from '../../src/core/provider.js';
 import { png } from './png.js';
 import { hash } from './fake-text.js';
-import { document, isCount, refuse, reject, textIn, type Fields } from './wire.js';
+import { document, isCount, refuse, reject, textIn, type BodyFields } from './wire.js';
 
 const DEFAULT_SIZE = '1024x1024';
 const MAX_SIDE = 4_096;
@@ -22,7 +22,7 @@ const AGAINST_THE_RULES = {
  * The images wire: as many PNGs as asked for, of the size asked for, as base64, and the same to the
  * same prompt. A prompt with `[fail]` in it is refused as one that breaks the rules.
  */
-export async function answerImages(body: Fields, isCut: boolean): Promise<WireReply> {
+export async function answerImages(body: BodyFields, isCut: boolean): Promise<WireReply> {
   const prompt = textIn(body, 'prompt') ?? '';
   if (prompt === '') return reject('prompt', 'A prompt is needed.');
   if (prompt.includes('[fail]')) return refuse(AGAINST_THE_RULES);
@@ -31,7 +31,7 @@ export async function answerImages(body: Fields, isCut: boolean): Promise<WireRe
   const size = sizeOf(body.size);
   if (!size) return reject('size', `size is WIDTHxHEIGHT, each from 1 to ${MAX_SIDE}.`);
   const seed = hash(prompt);
-  const data: Fields[] = [];
+  const data: BodyFields[] = [];
   for (let at = 0; at < n; at += 1) {
     // A step that is odd and large, so that the images of one answer look unlike each other.
     const image = await png((seed + at * 0x9e3779b1) >>> 0, size.width, size.height);
@@ -45,7 +45,7 @@ export async function answerImages(body: Fields, isCut: boolean): Promise<WireRe
   return document({ created, data, ...settings_used, usage }, isCut);
 }
 
-function imageUsage(prompt: string, output_tokens: number): Fields {
+function imageUsage(prompt: string, output_tokens: number): BodyFields {
   const input_tokens = Math.ceil(prompt.length / CHARACTERS_PER_TOKEN);
   return {
     input_tokens,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../src/lib/objects.js';
 import { readClip } from './clip.js';
 import { hash } from './fake-text.js';
-import { isCount, parse, textIn, type Fields } from './wire.js';
+import { isCount, parse, textIn, type BodyFields } from './wire.js';
 
 /** A video job. Its ID contains all of it, so that any process can answer for it. */
 export interface Job {
@@ -31,7 +31,7 @@ const MAX_VIDEOS = 4;
 const QUEUED_PERCENT = 10;
 
 /** The first field of a submission that cannot be met, with the reason; undefined for none. */
-export function faultIn(body: Fields): [field: string, message: string] | undefined {
+export function faultIn(body: BodyFields): [field: string, message: string] | undefined {
   const { prompt, resolution, aspect_ratio: ratio, seconds, audio, count } = body;
   if (typeof prompt !== 'string' || prompt === '') return ['prompt', 'A prompt is needed.'];
   if (!RESOLUTIONS.includes(resolution)) return ['resolution', 'resolution is 720p, 1080p or 4k.'];
@@ -44,7 +44,7 @@ export function faultIn(body: Fields): [field: string, message: string] | undefi
 }
 
 /** The ID of a new job for a submission without faults. A prompt with `[fail]` in it will fail. */
-export function newJob(body: Fields, created_ms: number, takes_ms: number): string {
+export function newJob(body: BodyFields, created_ms: number, takes_ms: number): string {
   const { resolution, aspect_ratio, seconds, audio, count } = body;
   const prompt = textIn(body, 'prompt') ?? '';
   const image = isRecord(body.image) ? textIn(body.image, 'base64') : undefined;
@@ -64,7 +64,7 @@ export function jobOf(id: string): Job | undefined {
   return job && isJob(job) ? job : undefined;
 }
 
-function isJob(job: Fields): job is Fields & Job {
+function isJob(job: BodyFields): job is BodyFields & Job {
   const { created_ms, takes_ms, seed, fails } = job;
   const isTimed = [created_ms, takes_ms, seed].every((value) => typeof value === 'number');
   return isTimed && typeof fails === 'boolean' && !faultIn({ ...job, prompt: '-' });

@@ -1,7 +1,7 @@
 import { isRecord } from '../../src/lib/objects.js';
 import type { WireReply } from '../../src/core/provider.js';
 import { hash } from './fake-text.js';
-import { document, reject, type Fields } from './wire.js';
+import { document, reject, type BodyFields } from './wire.js';
 
 const CATEGORIES = ['harassment', 'hate', 'illicit', 'self-harm', 'sexual', 'violence'];
 /** The mark of a text or URL that counts as violent. */
@@ -9,7 +9,7 @@ const FLAG = '[flag]';
 const CHARACTERS_PER_TOKEN = 4;
 
 /** The moderations wire: only inputs with `[flag]` are harmful. */
-export function answerModerations(body: Fields, isCut: boolean): WireReply {
+export function answerModerations(body: BodyFields, isCut: boolean): WireReply {
   const { input, model } = body;
   const inputs = typeof input === 'string' ? [input] : input;
   if (!Array.isArray(inputs) || inputs.length === 0) return reject('input', 'An input is needed.');
@@ -23,7 +23,7 @@ export function answerModerations(body: Fields, isCut: boolean): WireReply {
   return document({ id: 'modr-simulated', model, results: texts.map(resultOf), usage }, isCut);
 }
 
-function resultOf(text: string): Fields {
+function resultOf(text: string): BodyFields {
   const flagged = text.includes(FLAG);
   const scoreOf = (name: string): number =>
     flagged && name === 'violence' ? 0.99 : (hash(`${name}:${text}`) % 100) / 10_000;

@@ -1,7 +1,7 @@
 import type { WireReply, WireRequest } from '../../src/core/provider.js';
 import { secondsOfWav } from '../../src/lib/audio-length.js';
 import { hash } from './fake-text.js';
-import { document, reject, respond, textIn, type Fields } from './wire.js';
+import { document, reject, respond, textIn, type BodyFields } from './wire.js';
 
 const RATE = 16_000;
 const SAMPLE_BYTES = 2;
@@ -15,7 +15,7 @@ const LOUDNESS = 6_000;
  * The speech wire: a note for each character, the same for the same text, as WAV or as its bare
  * samples. MP3, which most clients ask for, is as long and silent.
  */
-export function answerSpeech(body: Fields, isCut: boolean): WireReply {
+export function answerSpeech(body: BodyFields, isCut: boolean): WireReply {
   const input = textIn(body, 'input') ?? '';
   if (input === '') return reject('input', 'An input is needed.');
   const format = textIn(body, 'response_format') ?? 'mp3';

@@ -1,7 +1,7 @@
 import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { fakeJson } from './fake-json.js';
-import { recordIn, type Fields } from './wire.js';
+import { recordIn, type BodyFields } from './wire.js';
 
 /** The function that the simulator calls, and its arguments as JSON. */
 export interface Called {
@@ -12,7 +12,7 @@ export interface Called {
 /** A function that is offered, and where the user's words name it; -1 where they do not. */
 interface Offered {
   name: string;
-  parameters: Fields;
+  parameters: BodyFields;
   at: number;
 }
 
@@ -22,7 +22,7 @@ interface Offered {
  * `write_file {"path": "a.txt"}`; else they are made to fit its schema. After the result of a tool
  * none is called, so that an agent comes to an end.
  */
-export function calledTool(body: Fields, words: string): Called | undefined {
+export function calledTool(body: BodyFields, words: string): Called | undefined {
   const { tool_choice: choice } = body;
   if (choice === 'none' || hasResult(recordsIn(body.messages))) return undefined;
   const offered = recordsIn(body.tools).flatMap((tool): Offered[] => {
@@ -39,7 +39,7 @@ export function calledTool(body: Fields, words: string): Called | undefined {
   return { name, arguments: given ?? JSON.stringify(fakeJson({ type: 'object', ...parameters })) };
 }
 
-function hasResult(messages: readonly Fields[]): boolean {
+function hasResult(messages: readonly BodyFields[]): boolean {
   const roles = messages.map(({ role }) => role);
   return roles.lastIndexOf('tool') > roles.lastIndexOf('assistant');
 }

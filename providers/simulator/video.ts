@@ -1,6 +1,15 @@
 import type { LocalUpstream, WireReply, WireRequest } from '../../src/core/provider.js';
 import { content, faultIn, jobOf, newJob, progressOf, type Job } from './job.js';
-import { NOT_JSON, document, parse, refuse, reject, respond, textIn, type Fields } from './wire.js';
+import {
+  NOT_JSON,
+  document,
+  parse,
+  refuse,
+  reject,
+  respond,
+  textIn,
+  type BodyFields,
+} from './wire.js';
 
 type Settings = LocalUpstream['settings'];
 
@@ -61,7 +70,7 @@ function cancel(id: string, job: Job): WireReply {
   return status === 'queued' ? document(describe(id, job)) : refuse(BEGUN);
 }
 
-function describe(id: string, job: Job): Fields {
+function describe(id: string, job: Job): BodyFields {
   const { created_ms, resolution, aspect_ratio, seconds, audio, count } = job;
   const progress = progressOf(job, Date.now());
   const wanted = { resolution, aspect_ratio, seconds, audio, count };

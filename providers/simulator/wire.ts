@@ -2,7 +2,8 @@ import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
 import type { WireReply, WireRequest } from '../../src/core/provider.js';
 
-export type Fields = Record<string, unknown>;
+/** The fields of a JSON body, or of an object in it. */
+export type BodyFields = Record<string, unknown>;
 
 /** An error answer, in the shape that clients of the chat wire parse. */
 export interface Refusal {
@@ -42,7 +43,7 @@ export function respond(
 }
 
 /** The object in a field; an empty one if there is none. */
-export function recordIn(fields: Fields, name: string): Fields {
+export function recordIn(fields: BodyFields, name: string): BodyFields {
   const value = fields[name];
   return isRecord(value) ? value : {};
 }
@@ -59,20 +60,20 @@ export async function* once(text: string, isCut = false): AsyncGenerator<Uint8Ar
 }
 
 /** The JSON object in the body of a request; undefined if there is none. */
-export function parse(body: WireRequest['body']): Fields | undefined {
+export function parse(body: WireRequest['body']): BodyFields | undefined {
   const text = typeof body === 'string' ? body : Buffer.from(body ?? []).toString('utf8');
   const parsed = parseJson(text);
   return isRecord(parsed) ? parsed : undefined;
 }
 
 /** A number in fields or settings; undefined if there is none. */
-export function numberIn(fields: Readonly<Fields>, name: string): number | undefined {
+export function numberIn(fields: Readonly<BodyFields>, name: string): number | undefined {
   const value = fields[name];
   return typeof value === 'number' ? value : undefined;
 }
 
 /** A text in fields or settings; undefined if there is none. */
-export function textIn(fields: Readonly<Fields>, name: string): string | undefined {
+export function textIn(fields: Readonly<BodyFields>, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' ? value : undefined;
 }
@@ -83,12 +84,12 @@ export function isCount(value: unknown, most: number): value is number {
 }
 
 /** The text fields of a form that has an image; undefined for any other body. */
-export async function formIn({ body, headers }: WireRequest): Promise<Fields | undefined> {
+export async function formIn({ body, headers }: WireRequest): Promise<BodyFields | undefined> {
   try {
     const bytes = typeof body === 'string' ? body : new Uint8Array(body ?? []);
     const form = await new Response(bytes, { headers: { ...headers } }).formData();
     const entries = [...form].filter(([, value]) => typeof value === 'string');
-    const { n = 1, ...fields }: Fields = Object.fromEntries(entries);
+    const { n = 1, ...fields }: BodyFields = Object.fromEntries(entries);
     const isEdit = form.has('image') || form.has('image[]');
     return isEdit ? { ...fields, n: Number(n) } : undefined;
   } catch {

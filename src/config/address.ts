@@ -10,9 +10,9 @@ type Entry = PartialLoad<ProviderEntry>;
 
 /** Keys of a provider entry whose values replace places such as `{region}` in its manifest. */
 const PARTS = ['region', 'resource', 'project', 'api_version'] as const;
-type Part = (typeof PARTS)[number];
+type AddressPart = (typeof PARTS)[number];
 
-const EXAMPLES: Record<Part, string> = {
+const EXAMPLES: Record<AddressPart, string> = {
   region: 'us-east-1',
   resource: 'my-resource',
   project: 'my-project',
@@ -33,9 +33,9 @@ export function readAddress(
   entry: Entry,
   manifest: Manifest,
 ): { base_url: string; wire: Record<string, unknown> } {
-  const missing = new Set<Part>();
+  const missing = new Set<AddressPart>();
   const fill = (text: string): string =>
-    text.replaceAll(PLACE, (place, name: Part, standard: string | undefined) => {
+    text.replaceAll(PLACE, (place, name: AddressPart, standard: string | undefined) => {
       const value = entry[name] ?? unknownText(source, `${pointer}/${name}`) ?? standard;
       if (value === undefined) missing.add(name);
       return value ?? place;
@@ -66,7 +66,7 @@ function readBaseUrl(
   entry: Entry,
   { data, source: own }: Manifest,
   fill: (text: string) => string,
-  missing: ReadonlySet<Part>,
+  missing: ReadonlySet<AddressPart>,
 ): string {
   const place = `${pointer}/base_url`;
   if (entry.base_url !== undefined) {
@@ -107,7 +107,7 @@ function checkStandIn(source: Source, place: string, url: string): void {
 function reportMissing(
   source: Source,
   pointer: string,
-  name: Part,
+  name: AddressPart,
   { source: own }: Manifest,
 ): void {
   if (source.has(`${pointer}${join(name)}`) || isMisspelt(source, pointer, name)) return;
@@ -118,7 +118,7 @@ function reportMissing(
 }
 
 /** Reports a value that ends with the text behind its place, which the address would have twice. */
-function reportWhole(source: Source, pointer: string, name: Part, { data }: Manifest): void {
+function reportWhole(source: Source, pointer: string, name: AddressPart, { data }: Manifest): void {
   const place = `${pointer}${join(name)}`;
   const text = source.hides(place) ? '' : (source.text(place) ?? '');
   const [, behind] = new RegExp(`\\{${name}\\}(\\.[\\w.-]+)`).exec(data.base_url ?? '') ?? [];

@@ -131,7 +131,7 @@ async function reportNone(source: Source, pointer: string, pattern: string): Pro
   source.fault(pointer, { code: 'no_such_file', message, hint });
 }
 
-interface Part {
+interface IncludedFile {
   file: string;
   /** The pointer of the pattern that matches it. */
   pointer: string;
@@ -141,14 +141,16 @@ interface Part {
 }
 
 /** The files with their texts, in their order. Reads a batch at a time, which is faster. */
-async function* readAhead(files: readonly [file: string, pointer: string][]): AsyncGenerator<Part> {
+async function* readAhead(
+  files: readonly [file: string, pointer: string][],
+): AsyncGenerator<IncludedFile> {
   for (let at = 0; at < files.length; at += READ_AT_ONCE) {
     const batch = files.slice(at, at + READ_AT_ONCE);
     yield* await Promise.all(batch.map(([file, pointer]) => readPart(file, pointer)));
   }
 }
 
-async function readPart(file: string, pointer: string): Promise<Part> {
+async function readPart(file: string, pointer: string): Promise<IncludedFile> {
   try {
     return { file, pointer, text: await readRegular(file) };
   } catch (error) {

@@ -247,10 +247,10 @@ const passthroughOfManifest = memoizeByObject(
   ({ data }: Manifest) => new Set((data.passthrough ?? []).filter((field) => field !== undefined)),
 );
 
-type Fields = ReadonlySet<string>;
+type FieldNames = ReadonlySet<string>;
 
-const without = memoizeByObject((all: Fields) =>
-  memoizeByObject((some: Fields) => [...all].filter((field) => !some.has(field))),
+const without = memoizeByObject((all: FieldNames) =>
+  memoizeByObject((some: FieldNames) => [...all].filter((field) => !some.has(field))),
 );
 
 /** Models with the same manifests share one list of the fields that are dropped. */
@@ -258,17 +258,17 @@ const joined = memoizeByObject((some: readonly string[]) =>
   memoizeByObject((more: readonly string[]) => [...new Set([...some, ...more])]),
 );
 
-const withAll = memoizeByObject((some: Fields) =>
-  memoizeByObject((more: Fields) => new Set([...some, ...more])),
+const withAll = memoizeByObject((some: FieldNames) =>
+  memoizeByObject((more: FieldNames) => new Set([...some, ...more])),
 );
 
 /** Models whose upstreams have the same manifests share one set, unless they list own fields. */
-function passthroughOf(entry: Entry, upstreams: readonly ReadUpstream[]): Fields {
+function passthroughOf(entry: Entry, upstreams: readonly ReadUpstream[]): FieldNames {
   const manifests = [...new Set(upstreams.map(({ read }) => read.manifest))];
   const [first = NO_FIELDS, ...others] = manifests.map(passthroughOfManifest);
-  const shared = others.reduce<Fields>((some, more) => withAll(some)(more), first);
+  const shared = others.reduce<FieldNames>((some, more) => withAll(some)(more), first);
   const own = (entry.passthrough ?? []).filter((field) => field !== undefined);
   return own.length === 0 ? shared : new Set([...shared, ...own]);
 }
 
-const NO_FIELDS: Fields = new Set();
+const NO_FIELDS: FieldNames = new Set();

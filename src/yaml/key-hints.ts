@@ -1,5 +1,5 @@
 import { isRecord } from '../lib/objects.js';
-import type { Part } from './schema-walk.js';
+import type { SubSchema } from './schema-walk.js';
 import { isKey } from './secrets.js';
 import { segments } from './source.js';
 
@@ -7,7 +7,7 @@ import { segments } from './source.js';
 export const MISPLACED_KEY = 'this looks like a key: it belongs in api_key';
 
 /** The hint for a text with a credential in the place of another value; else undefined. */
-export function keyHint(text: string, pointer: string, part: Part): string | undefined {
+export function keyHint(text: string, pointer: string, part: SubSchema): string | undefined {
   const isHeader = /^\/providers\/.*\/headers$/.test(pointer);
   if (isHeader && /^authorization:/i.test(text)) return 'remove it: api_key writes it';
   const { properties } = part;

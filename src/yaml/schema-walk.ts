@@ -2,10 +2,13 @@ import { isRecord } from '../lib/objects.js';
 import { segments } from './source.js';
 
 /** A part of a JSON Schema. */
-export type Part = Readonly<Record<string, unknown>>;
+export type SubSchema = Readonly<Record<string, unknown>>;
+
+/** A block of keys in a file. */
+export type FileBlock = Readonly<Record<string, unknown>>;
 
 /** A part of a schema with its `$ref` followed. Keys beside the `$ref` win. */
-export function followed(part: unknown, schema: unknown): Part {
+export function followed(part: unknown, schema: unknown): SubSchema {
   if (!isRecord(part)) return {};
   const reference = part.$ref;
   if (typeof reference !== 'string') return part;
@@ -17,11 +20,11 @@ export function followed(part: unknown, schema: unknown): Part {
 }
 
 /** The schema of the value at a pointer. */
-export function schemaAt(schema: unknown, pointer: string): Part {
+export function schemaAt(schema: unknown, pointer: string): SubSchema {
   return segments(pointer).reduce((at, key) => step(at, key, schema), followed(schema, schema));
 }
 
-function step(block: Part, key: string, schema: unknown): Part {
+function step(block: SubSchema, key: string, schema: unknown): SubSchema {
   const { properties, patternProperties, additionalProperties, items } = block;
   if (isRecord(properties) && Object.hasOwn(properties, key)) {
     return followed(properties[key], schema);
@@ -40,7 +43,7 @@ const MAX_DEPTH = 6;
 /** The places of a key, such as `models.NAME.limits.context`; places higher up come first. */
 export function homesOf(key: string, schema: unknown): string[] {
   const found: string[] = [];
-  let level: [path: string, part: Part][] = [['', followed(schema, schema)]];
+  let level: [path: string, part: SubSchema][] = [['', followed(schema, schema)]];
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
     for (const [path, { properties }] of level) {
       if (path !== '' && isRecord(properties) && Object.hasOwn(properties, key)) {
@@ -52,16 +55,16 @@ export function homesOf(key: string, schema: unknown): string[] {
   return found;
 }
 
-function inside(path: string, part: Part, schema: unknown): [string, Part][] {
+function inside(path: string, part: SubSchema, schema: unknown): [string, SubSchema][] {
   const { properties, additionalProperties, items } = part;
   const under = (name: string): string => (path === '' ? name : `${path}.${name}`);
   const own = isRecord(properties) ? Object.entries(properties) : [];
   return [
-    ...own.map(([name, inner]): [string, Part] => [under(name), followed(inner, schema)]),
+    ...own.map(([name, inner]): [string, SubSchema] => [under(name), followed(inner, schema)]),
     ...(isRecord(additionalProperties)
-      ? [[under('NAME'), followed(additionalProperties, schema)] as [string, Part]]
+      ? [[under('NAME'), followed(additionalProperties, schema)] as [string, SubSchema]]
       : []),
-    ...(isRecord(items) ? [[`${path}[]`, followed(items, schema)] as [string, Part]] : []),
+    ...(isRecord(items) ? [[`${path}[]`, followed(items, schema)] as [string, SubSchema]] : []),
   ];
 }
 
@@ -86,17 +89,17 @@ export function flow(value: unknown): string {
 }
 
 /** Whether a value may be of a type. */
-export function wants(part: Part, type: string): boolean {
+export function wants(part: SubSchema, type: string): boolean {
   return [part.type].flat().includes(type);
 }
 
 /** The keys that a block must have. */
-export function requiredOf({ required }: Part): string[] {
+export function requiredOf({ required }: SubSchema): string[] {
   return [required].flat().filter((key) => typeof key === 'string');
 }
 
 /** An example of a value: its own, or one made of those of the keys that it must have. */
-export function exampleOf(part: Part, schema: unknown): unknown {
+export function exampleOf(part: SubSchema, schema: unknown): unknown {
   const { examples, defaultSnippets, properties } = part;
   const [snippet]: unknown[] = Array.isArray(defaultSnippets) ? defaultSnippets : [];
   if (isRecord(snippet)) return snippet.body;

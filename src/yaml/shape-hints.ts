@@ -1,10 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../lib/objects.js';
-import { exampleOf, flow, followed, requiredOf, wants, type Part } from './schema-walk.js';
+import {
+  exampleOf,
+  flow,
+  followed,
+  requiredOf,
+  wants,
+  type FileBlock,
+  type SubSchema,
+} from './schema-walk.js';
 import { booleanHint, tidied } from './text-hints.js';
 
 /** A hint for a text in the place of a block: it is most likely the value of a key of the block. */
-export function textInBlock(text: string, part: Part, schema: unknown): string | undefined {
+export function textInBlock(text: string, part: SubSchema, schema: unknown): string | undefined {
   const { properties } = part;
   if (!isRecord(properties)) return undefined;
   if (Object.hasOwn(properties, 'total')) {
@@ -31,7 +39,7 @@ export function textInBlock(text: string, part: Part, schema: unknown): string |
   return `write { ${key}: ${flow(text)} }`;
 }
 
-function suchAs(part: Part, schema: unknown): string | undefined {
+function suchAs(part: SubSchema, schema: unknown): string | undefined {
   const example = exampleOf(part, schema);
   return example === undefined ? undefined : `such as ${flow(example)}`;
 }
@@ -43,7 +51,7 @@ const EVERYBODY = /^(?:all|any|anybody|anyone|every|everybody|everyone|public)$/
 export function textInList(
   text: string,
   data: unknown,
-  part: Part,
+  part: SubSchema,
   schema: unknown,
 ): string | undefined {
   if (typeof data === 'boolean') return undefined;
@@ -66,12 +74,12 @@ export function textInList(
   return `write ${flow(words.map((word) => ({ [needed]: word })))}`;
 }
 
-function isExample({ examples }: Part, value: unknown): boolean {
+function isExample({ examples }: SubSchema, value: unknown): boolean {
   return Array.isArray(examples) && examples.some((one) => isDeepStrictEqual(one, value));
 }
 
 /** A word as an item of the list: `@example.org` for a domain, an origin without its slash. */
-function itemOf(text: string, items: Part): string {
+function itemOf(text: string, items: SubSchema): string {
   const { pattern } = items;
   const word = /^https?:/.test(text) ? text.replace(/\/+$/, '') : text;
   const fits = typeof pattern !== 'string' || new RegExp(pattern, 'u').test(word);
@@ -81,7 +89,7 @@ function itemOf(text: string, items: Part): string {
 /** A hint for a list in the place of a value or block, or for a block in the place of those. */
 export function structureHint(
   data: unknown,
-  part: Part,
+  part: SubSchema,
   schema: unknown,
   isFlow = false,
 ): string | undefined {
@@ -97,14 +105,14 @@ export function structureHint(
 }
 
 /** A hint for a block such as `{ enabled: true }` in the place of true or false. */
-function blockInBoolean({ enabled, disabled }: Part): string {
+function blockInBoolean({ enabled, disabled }: FileBlock): string {
   if (typeof enabled === 'boolean') return `write ${enabled}`;
   if (typeof disabled === 'boolean') return `write ${!disabled}`;
   const written = typeof enabled === 'string' ? booleanHint(enabled, enabled) : undefined;
   return written ?? 'write true or false: it has no keys of its own';
 }
 
-function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): string {
+function blockInList(data: FileBlock, part: SubSchema, schema: unknown, isFlow: boolean): string {
   const items = followed(part.items, schema);
   const values = Object.values(data);
   const isFlags = values.every((value) => typeof value === 'boolean');
@@ -128,7 +136,7 @@ function blockInList(data: Part, part: Part, schema: unknown, isFlow: boolean): 
 }
 
 /** A list of upstreams for a block of models by their providers. */
-function upstreamsOf(data: Part, items: Part): string | undefined {
+function upstreamsOf(data: FileBlock, items: SubSchema): string | undefined {
   const { properties } = items;
   if (!isRecord(properties) || !Object.hasOwn(properties, 'provider')) return undefined;
   const entries = Object.entries(data);
@@ -144,7 +152,11 @@ function listInScalar(data: readonly unknown[]): string {
   return data.length === 1 ? 'remove the brackets' : more;
 }
 
-function listInBlock(data: readonly unknown[], part: Part, schema: unknown): string | undefined {
+function listInBlock(
+  data: readonly unknown[],
+  part: SubSchema,
+  schema: unknown,
+): string | undefined {
   const { properties, additionalProperties } = part;
   const [first] = data;
   if (isRecord(additionalProperties) && !isRecord(properties)) {
@@ -164,7 +176,11 @@ function listInBlock(data: readonly unknown[], part: Part, schema: unknown): str
 }
 
 /** A block with a list of words of any kind, under the key that takes such words. */
-function wordsIn(data: readonly unknown[], properties: Part, schema: unknown): string | undefined {
+function wordsIn(
+  data: readonly unknown[],
+  properties: SubSchema,
+  schema: unknown,
+): string | undefined {
   const key = Object.keys(properties).find((name) => {
     const { type, items } = followed(properties[name], schema);
     const { pattern } = followed(items, schema);
@@ -175,7 +191,7 @@ function wordsIn(data: readonly unknown[], properties: Part, schema: unknown): s
 }
 
 /** A hint for a list without its name, where a block of named lists is wanted. */
-function listWithoutName(data: readonly unknown[], part: Part, schema: unknown): string {
+function listWithoutName(data: readonly unknown[], part: SubSchema, schema: unknown): string {
   const example = exampleOf(part, schema);
   const [name = 'NAME'] = Object.keys(isRecord(example) ? example : {});
   return `it takes ${String(part.patternErrorMessage)}: write { ${name}: ${flow(data)} }`;
@@ -184,7 +200,7 @@ function listWithoutName(data: readonly unknown[], part: Part, schema: unknown):
 /** Keys under which other programs write the name of an entry. */
 const NAMES = ['name', 'model_name', 'id', 'model'];
 
-function listOfEntries([first, second, ...others]: readonly unknown[], entry: Part): string {
+function listOfEntries([first, second, ...others]: readonly unknown[], entry: SubSchema): string {
   if (typeof first === 'string') {
     const [, name, value] = /^([\w-]+): (.+)$/.exec(first) ?? [];
     if (name !== undefined && !wants(entry, 'object')) return `write { ${name}: ${flow(value)} }`;
@@ -201,7 +217,7 @@ function listOfEntries([first, second, ...others]: readonly unknown[], entry: Pa
 /** The hint for a list whose entries have their names in a key of their own. */
 export function namedEntry(
   first: unknown,
-  part?: Part,
+  part?: SubSchema,
   others: readonly unknown[] = [],
 ): string | undefined {
   const block = isRecord(first) ? first : {};
@@ -215,7 +231,7 @@ export function namedEntry(
 }
 
 /** The hint for a block with host and port in the place of an address. */
-function addressOf({ host, address, bind, port }: Part): string {
+function addressOf({ host, address, bind, port }: FileBlock): string {
   const names = [host, address, bind].filter((one) => typeof one === 'string');
   return `write ${String(names[0] ?? '127.0.0.1')}:${String(port)}`;
 }

@@ -2,20 +2,20 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { nearestWord } from './did-you-mean.js';
 import { foreignValueHint } from './foreign.js';
 import { meantDuration, meantNumber, meantSize } from './meant-values.js';
-import { wants, type Part } from './schema-walk.js';
+import { wants, type SubSchema } from './schema-walk.js';
 import { quote } from './source.js';
 
 /** A value that is neither list nor block, with the schema of its place. */
 export interface Scalar {
   error: ErrorObject;
-  part: Part;
+  part: SubSchema;
   schema: unknown;
   /** The characters in the file, without quotes. */
   written: string | undefined;
 }
 
 /** The hint for a text where one of a few words is wanted. */
-export function wordHint(text: string, { enum: listed, pattern }: Part): string | undefined {
+export function wordHint(text: string, { enum: listed, pattern }: SubSchema): string | undefined {
   const [, choices] = /^\^\(?([a-z|-]+)\)?\$$/.exec(String(pattern)) ?? [];
   const words = [listed ?? choices?.split('|') ?? []].flat().map(String);
   const parts = text.split(/[\s,;|]+/).filter(Boolean);
@@ -72,7 +72,7 @@ const OTHER_MONEY_HINT = 'convert it to dollars, and write the number alone, suc
 const OTHER_MONEY = /[€£¥₹]|(?:eur|euros?|gbp|cny|rmb|jpy|inr|chf)\b/i;
 
 /** The value that was meant by `30 sec`, `1h30m`, `20MB`, a bare number and the like. */
-export function tidied(text: string, part: Part): string | undefined {
+export function tidied(text: string, part: SubSchema): string | undefined {
   const { pattern, default: standard, examples } = part;
   if (typeof pattern !== 'string') return undefined;
   const form = new RegExp(pattern);

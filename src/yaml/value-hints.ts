@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/objects.js';
 import { keyHint } from './key-hints.js';
-import { exampleOf, flow, schemaAt, wants, type Part } from './schema-walk.js';
+import { exampleOf, flow, schemaAt, wants, type FileBlock, type SubSchema } from './schema-walk.js';
 import { namedEntry, structureHint, textInBlock, textInList } from './shape-hints.js';
 import { pointer as join, quote, segments, type Source } from './source.js';
 import { booleanHint, numberHint, tidied, wordHint, type Scalar } from './text-hints.js';
@@ -33,7 +33,7 @@ function isExpression(pointer: string, written: string): boolean {
 }
 
 /** The hint for a stage with several keys: its option is not indented, or a dash is missing. */
-function stageHint(data: Part): string {
+function stageHint(data: FileBlock): string {
   const [[name, first] = ['', null], ...others] = Object.entries(data);
   if (first !== null) return 'begin each stage with a "- " of its own';
   return `write ${name}: ${flow(Object.fromEntries(others))}`;
@@ -106,7 +106,7 @@ export function emptyHint(source: Source, pointer: string, schema: unknown): str
 }
 
 /** The hint for a block whose keys stand below it, but are not indented. */
-function keysBelow(source: Source, pointer: string, { properties }: Part): string | undefined {
+function keysBelow(source: Source, pointer: string, { properties }: SubSchema): string | undefined {
   const keys = source.keys(pointer.slice(0, pointer.lastIndexOf('/'))) ?? [];
   const own = segments(pointer).at(-1) ?? '';
   const below = keys.slice(keys.indexOf(own) + 1);
@@ -163,7 +163,7 @@ function isStray(source: Source, at: string): boolean {
   return before.length > 0 && own.length > 0 && !own.some((key) => before.includes(key));
 }
 
-function exampleHint(part: Part, schema: unknown): string {
+function exampleHint(part: SubSchema, schema: unknown): string {
   const example = exampleOf(part, schema);
   return example === undefined ? '' : `such as ${flow(example)}`;
 }
