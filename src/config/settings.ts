@@ -195,6 +195,7 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
     body_bytes,
     body_values: limits.body_values ?? 100_000,
     body_stall_ms: readDuration(source, '/limits/body_stall', limits.body_stall, STALL),
+    in_flight: limits.in_flight ?? 4_096,
     in_flight_bytes,
     answer_bytes: size('answer', 64 * MB),
     stream_bytes: size('stream', 256 * MB),

@@ -105,6 +105,8 @@ export interface Configuration {
     body_values: number;
     /** How long a large body may stall while it is sent. */
     body_stall_ms: number;
+    /** The maximum of requests with a key that a process serves at once. */
+    in_flight: number;
     /** The maximum memory of the bodies and answers of all requests together. */
     in_flight_bytes: number;
     /** The maximum size of a JSON answer of an upstream. */

@@ -34,6 +34,7 @@ import { createNetwork } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
 import { inForce, restartKeys } from './start-settings.js';
 import { Views } from './views.js';
+import { AdmissionQueue } from '../http/admission-queue.js';
 import { InFlightSet } from '../lib/in-flight-set.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import type { SharedClock } from '../lib/shared-clock.js';
@@ -86,6 +87,7 @@ export class Gateway {
     restart_keys: [],
   };
   readonly #inflight: Services['inflight'] = new InFlightSet();
+  readonly #admissions = new AdmissionQueue();
   readonly #polls: Services['polls'] = new Map();
   readonly #rate_limiters: Services['rate_limiters'];
   readonly #memory = new MemoryBudget();
@@ -308,6 +310,7 @@ export class Gateway {
     const now = this.#now;
     const shared = {
       inflight: this.#inflight,
+      admissions: this.#admissions,
       poll_client: this.#poll_client,
       polls: this.#polls,
       health: this.#health,

@@ -5,6 +5,7 @@ import type { UpstreamError } from '../core/upstream-error.js';
 import type { InFlightRequest, InFlightSet } from '../lib/in-flight-set.js';
 import type { MediaReader } from '../lib/media-reader.js';
 import type { RateLimiters } from '../lib/rate-limiter.js';
+import type { AdmissionQueue } from '../http/admission-queue.js';
 import type { MemoryBudget } from '../http/memory-budget.js';
 import type { Store } from '../store/store-types.js';
 import type { Task } from '../store/tasks/task-types.js';
@@ -48,6 +49,8 @@ export interface Services {
   memory: MemoryBudget;
   /** Reads media of clients, such as the pages of a PDF. */
   media: MediaReader;
+  /** Bounds the requests in flight, and lets accounts begin theirs in turn. */
+  admissions: AdmissionQueue;
   /** The requests in flight, each of which can be stopped. */
   inflight: InFlightSet<InFlightRequest>;
   /** The polls in flight, by task: concurrent requests share one poll. */

@@ -168,15 +168,36 @@ export function compose(
   stages: ReadonlyMap<string, Stage>,
   services: Services,
 ): Handle {
-  const middlewares = endpoint.stages.map(({ name, option }) => {
+  const middlewares = endpoint.stages.flatMap(({ name, option }) => {
     const stage = stages.get(name);
     if (!stage) throw new Error(`No stage is called ${name}.`);
-    return stage.create(option, services, endpoint);
+    const middleware = stage.create(option, services, endpoint);
+    const { gives } = shapeOf(stage, option, endpoint);
+    return gives.includes('caller') ? [middleware, admitInTurn(services)] : [middleware];
   });
   return (ctx) => {
     ctx.state.endpoint = endpoint.name;
     if (endpoint.traits?.records) ctx.state.notes = new RequestNotes();
     return runFrom(middlewares, 0, ctx);
+  };
+}
+
+function shapeOf({ shape }: Stage, option: unknown, endpoint: EndpointEntry): Shape {
+  return typeof shape === 'function' ? shape(option, endpoint) : shape;
+}
+
+/** Bounds the requests in flight, as soon as their account is known; see `AdmissionQueue`. */
+function admitInTurn({ admissions, configuration }: Services): StageMiddleware {
+  const { in_flight } = configuration.limits;
+  return async ({ state }, next) => {
+    const { account_id } = fact(state, 'caller');
+    const turn = admissions.enter(account_id, in_flight);
+    try {
+      if (turn) await turn;
+      await next();
+    } finally {
+      admissions.leave(account_id);
+    }
   };
 }
 
