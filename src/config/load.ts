@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { GatewayFile } from '../schema-types/gateway.js';
 import type { ReadProvider } from './adapter.js';
 import { readAliases, withoutAliases } from './aliases.js';
+import { readCallTerms } from './call-terms.js';
 import { checkTexts } from './clear-text.js';
 import { readEndpoints } from './endpoints.js';
 import { includeFiles } from './include.js';
@@ -73,7 +74,12 @@ export async function load(
   const endpoints = readEndpoints(source, gateway.endpoints, modalities);
   const settings = readSettings(source, gateway, directory);
   const manifests = new Manifests(source, env, modalities);
-  const read_providers = await readProviders(source, gateway.providers ?? {}, manifests);
+  const read_providers = await readProviders(
+    source,
+    gateway.providers ?? {},
+    manifests,
+    readCallTerms(source, '/defaults', gateway.defaults ?? {}),
+  );
   const known: Known = {
     owners: source.complete ? source.keys('/owners') : undefined,
     provider_names: source.complete ? source.keys('/providers') : undefined,

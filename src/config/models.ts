@@ -1,5 +1,6 @@
 import type { ModelEntry, PriceEntry } from '../schema-types/gateway.js';
 import type { Manifest } from './adapter.js';
+import { readCallTerms } from './call-terms.js';
 import { checkCapabilities } from './capabilities.js';
 import { checkPassthrough } from './fields.js';
 import { memoizeByObject } from '../lib/objects.js';
@@ -51,7 +52,8 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
   const paid = readModelPrice(source, { pointer, id, entry, capabilities }, known);
   const price_at = `${pointer}/price`;
   const { passthrough: fields = [], upstreams: entries = [] } = entry;
-  const priced = { id, price: paid, price_at, passthrough: fields, entries };
+  const terms = readCallTerms(source, pointer, entry);
+  const priced = { id, price: paid, price_at, passthrough: fields, entries, terms };
   const upstreams = readUpstreams(source, `${pointer}/upstreams`, priced, known);
   checkCapabilities(source, pointer, listed, upstreams, known.modalities);
   checkPrices(source, pointer, entry, capabilities, upstreams, known);

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { ProviderEntry } from '../schema-types/gateway.js';
-import type { Provider, Timeouts } from '../core/provider.js';
 import { memoizeByObject } from '../lib/objects.js';
+import type { Provider } from '../core/provider.js';
+import {
+  checkRetry,
+  DEFAULT_RETRIES,
+  DEFAULT_TIMEOUTS,
+  readCallTerms,
+  readTimeouts,
+  type CallTerms,
+} from './call-terms.js';
 import { checkNames } from './adapter.js';
 import { readAddress } from './address.js';
 import { readHeaders } from './headers.js';
@@ -16,10 +24,6 @@ import type { PartialLoad } from '../yaml/validate.js';
 
 type Entry = PartialLoad<ProviderEntry>;
 
-/**
- * SDKs wait ten minutes for a whole answer, and a model may reason for minutes between two packets.
- */
-const DEFAULT_MS = { connect: 5000, first_byte: 600_000, idle: 300_000, total: 600_000 };
 const DEFAULT_POLL_MS = 2000;
 
 /**
@@ -30,6 +34,7 @@ export async function readProviders(
   source: Source,
   entries: Readonly<Record<string, Entry | undefined>>,
   manifests: Manifests,
+  defaults: CallTerms,
 ): Promise<Map<string, ReadProvider>> {
   const read = new Map<string, ReadProvider>();
   const found = Object.entries(entries).map(async ([name, entry]) => {
@@ -37,7 +42,7 @@ export async function readProviders(
   });
   for (const { name, entry, manifest } of await Promise.all(found)) {
     if (!entry || !manifest?.source.readable) continue;
-    read.set(name, { provider: readProvider(source, name, entry, manifest), manifest });
+    read.set(name, { provider: readProvider(source, name, entry, manifest, defaults), manifest });
   }
   return read;
 }
@@ -67,7 +72,13 @@ function isReported(source: Source, name: string): boolean {
   return isElsewhere || (!keys.includes('uses') && keys.some((key) => KINDS.includes(key)));
 }
 
-function readProvider(source: Source, name: string, entry: Entry, manifest: Manifest): Provider {
+function readProvider(
+  source: Source,
+  name: string,
+  entry: Entry,
+  manifest: Manifest,
+  defaults: CallTerms,
+): Provider {
   const { data, answer } = manifest;
   const pointer = `/providers${join(name)}`;
   if (data.in_process !== undefined)
@@ -75,6 +86,9 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
   const service_account = readServiceAccount(source, pointer, entry);
   const signer = readSigner(source, pointer, entry, manifest);
   const { base_url, wire } = readAddress(source, pointer, entry, manifest);
+  const terms = readCallTerms(source, pointer, entry);
+  const bills_errors = entry.bills_errors ?? data.bills_errors ?? false;
+  if (bills_errors) checkRetry(source, { name, bills_errors }, terms);
   return {
     name,
     manifest: entry.uses ?? name,
@@ -86,7 +100,14 @@ function readProvider(source: Source, name: string, entry: Entry, manifest: Mani
     operations: manifest.operations,
     ...(manifest.read_error && { read_error: manifest.read_error }),
     ...readPromptTokens(data),
-    timeouts: readTimeouts(source, pointer, entry, manifest),
+    timeouts: {
+      ...DEFAULT_TIMEOUTS,
+      ...readTimeouts(manifest.source, '/timeout', data.timeout),
+      ...defaults.timeouts,
+      ...terms.timeouts,
+    },
+    retries: bills_errors ? 0 : (terms.retries ?? defaults.retries ?? DEFAULT_RETRIES),
+    ...(bills_errors && { bills_errors }),
     poll_interval_ms: readPollInterval(source, pointer, entry, manifest),
     on_abort: entry.on_abort ?? data.on_abort ?? 'drain',
     local: answer && { answer, settings: { ...data.settings, ...entry.settings } },
@@ -106,25 +127,6 @@ function readPromptTokens({
   return {
     ...(hidden_tokens && { hidden_tokens: { base, tools } }),
     ...(image_tokens !== undefined && { image_tokens }),
-  };
-}
-
-function readTimeouts(source: Source, pointer: string, entry: Entry, manifest: Manifest): Timeouts {
-  const read = (phase: keyof typeof DEFAULT_MS) => {
-    const standard = readDuration(
-      manifest.source,
-      `/timeout/${phase}`,
-      manifest.data.timeout?.[phase],
-      { default: DEFAULT_MS[phase], min: 1 },
-    );
-    const place = `${pointer}/timeout/${phase}`;
-    return readDuration(source, place, entry.timeout?.[phase], { default: standard, min: 1 });
-  };
-  return {
-    connect_ms: read('connect'),
-    first_byte_ms: read('first_byte'),
-    idle_ms: read('idle'),
-    total_ms: read('total'),
   };
 }
 

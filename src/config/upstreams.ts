@@ -1,5 +1,6 @@
 import type { UpstreamEntry } from '../schema-types/gateway.js';
 import type { Manifest, ReadProvider } from './adapter.js';
+import { checkRetry, providerWithTerms, readCallTerms, type CallTerms } from './call-terms.js';
 import { checkChanges } from './fields.js';
 import { memoizeByObject } from '../lib/objects.js';
 import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
@@ -12,6 +13,7 @@ import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
 import type { Price, Upstream } from '../core/model.js';
+import type { Provider } from '../core/provider.js';
 
 /** The names of providers and owners that other entries may refer to. */
 export interface Known {
@@ -64,6 +66,8 @@ interface PricedModel {
   price_at: string;
   /** `list` where each upstream pays the list price of its own model. */
   price: Price | 'list';
+  /** What the model says of its calls. */
+  terms: CallTerms;
   /** The fields that the model itself passes through. */
   passthrough: readonly (string | undefined)[];
 }
@@ -117,7 +121,8 @@ function readUpstream(
   read: ReadProvider,
   { modalities, prices }: Known,
 ): ReadUpstream {
-  const { provider, manifest } = read;
+  const { manifest } = read;
+  const provider = providerOfEntry(source, pointer, model, entry, read);
   const own = { set: entry.set ?? {}, drop: entry.drop ?? [], rename: entry.rename ?? {} };
   const passthrough = [manifest.data.passthrough ?? [], model.passthrough];
   checkChanges(source, pointer, own, modalities, passthrough);
@@ -142,6 +147,22 @@ function readUpstream(
     price: paid === 'list' ? (listed?.price ?? NO_PRICE) : paid,
   };
   return { pointer, upstream, price_at, listed, read };
+}
+
+/** The provider with what the entry says of its calls, else what the model says. */
+function providerOfEntry(
+  source: Source,
+  pointer: string,
+  model: PricedModel,
+  entry: PartialLoad<UpstreamEntry>,
+  { provider }: ReadProvider,
+): Provider {
+  const own = readCallTerms(source, pointer, entry);
+  const { retries, retry_at } = own.retries === undefined ? model.terms : own;
+  const timeouts = { ...model.terms.timeouts, ...own.timeouts };
+  const terms = { timeouts, ...(retries !== undefined && { retries }), retry_at };
+  checkRetry(source, provider, terms);
+  return providerWithTerms(provider, terms);
 }
 
 /** The changes of a manifest, which its upstreams share unless they have changes of their own. */

@@ -80,6 +80,10 @@ export interface Provider {
   /** Reads its errors, if its manifest has rules for them. */
   read_error?: ErrorReader;
   timeouts: Timeouts;
+  /** How often a call that failed is sent again, where that cannot cost twice; 0 by default. */
+  retries?: number;
+  /** It bills calls that it answers with an error. */
+  bills_errors?: true;
   /** The minimum time between two polls of one task. */
   poll_interval_ms: number;
   /**

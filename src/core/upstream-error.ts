@@ -14,6 +14,9 @@ export type Fault =
   | 'busy'
   | 'broken';
 
+/** `nothing`: no part of the request was sent. `upstream`: no part of the answer came. */
+export type Reached = 'nothing' | 'upstream' | 'answer';
+
 /** The gateway's message for each fault, in place of the upstream's own. */
 export const FAULT_MESSAGES: Readonly<Record<Fault, string>> = {
   rejected: 'The upstream rejected the request.',
@@ -53,6 +56,13 @@ export class UpstreamError extends Error {
    * hold no text of a customer.
    */
   readonly codes: readonly string[];
+  /** Where a call ended whose connection failed or timed out; undefined if its answer was read. */
+  readonly reached: Reached | undefined;
+  /**
+   * The upstream has taken up other work of the same request, which it may bill: the call of
+   * another part, or the job whose poll failed.
+   */
+  is_taken_up = false;
   constructor(
     readonly fault: Fault,
     message: string,
@@ -67,6 +77,7 @@ export class UpstreamError extends Error {
     this.param = options?.param;
     this.status = options?.status;
     this.codes = options?.codes ?? [];
+    this.reached = options?.reached;
   }
 }
 
@@ -77,6 +88,7 @@ export interface UpstreamErrorOptions extends ErrorOptions {
   param?: string;
   status?: number;
   codes?: readonly string[];
+  reached?: Reached;
 }
 
 /** The parts of an upstream's error, whatever its shape. Absent texts are ''. */
@@ -101,3 +113,13 @@ export type ErrorReader = (
   plain: ErrorWords,
   headers: Readonly<Record<string, string>>,
 ) => ErrorWords & { fault?: Fault };
+
+/** Marks the error of work as one beside or after a call that the upstream has taken up. */
+export async function onceTakenUp<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof UpstreamError) error.is_taken_up = true;
+    throw error;
+  }
+}

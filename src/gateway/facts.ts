@@ -3,14 +3,17 @@ import type { Services } from '../pipeline/services.js';
 import type { RecordQueue } from '../telemetry/record-queue.js';
 import type { GatewayFacts } from '../telemetry/view.js';
 
-type Parts = Pick<Services, 'inflight' | 'memory' | 'charge_writer' | 'store' | 'health'> & {
+type Parts = Pick<
+  Services,
+  'inflight' | 'memory' | 'charge_writer' | 'store' | 'health' | 'rests'
+> & {
   records: RecordQueue;
   state: Health;
 };
 
 /** The figures of a gateway that its views (metrics, alerts) may read. */
 export function factsOf(parts: Parts): GatewayFacts {
-  const { inflight, memory, charge_writer, store, health, records, state } = parts;
+  const { inflight, memory, charge_writer, store, health, rests, records, state } = parts;
   return {
     get in_flight() {
       return inflight.size;
@@ -34,6 +37,7 @@ export function factsOf(parts: Parts): GatewayFacts {
       return state.configuration_fault !== undefined;
     },
     providers: () => health.report(),
+    resting: () => rests.report(),
     ping: () => store.ping(),
     holds: () => store.openHolds(),
   };

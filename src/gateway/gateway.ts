@@ -15,6 +15,7 @@ import { AccessLog, type LogLines } from '../telemetry/access-log.js';
 import { RecordQueue } from '../telemetry/record-queue.js';
 import type { RecordSink } from '../telemetry/record-sink.js';
 import { ProviderHealth } from '../telemetry/provider-health.js';
+import { UpstreamRests } from '../pipeline/upstream-rests.js';
 import { MemoryBudget } from '../http/memory-budget.js';
 import { refuseMalformed } from '../http/malformed-request.js';
 import { textReader } from '../pipeline/modality.js';
@@ -59,6 +60,8 @@ export interface GatewayOptions {
   /** Takes the time of the store's clock, by which processes compare times; `now` without it. */
   clock?: SharedClock;
   random: () => number;
+  /** Waits before a call is sent again; a timer without it. */
+  pause?: (ms: number) => Promise<void>;
   /** How long an answer waits for the store before its charge goes to the journal. */
   store_wait_ms?: number;
   /** How long the parts may take to close after the drain. */
@@ -97,6 +100,7 @@ export class Gateway {
   readonly #sinks: readonly RecordSink[];
   readonly #poll_client: PollClient;
   readonly #health: ProviderHealth;
+  readonly #rests: UpstreamRests;
   #configuration: Configuration;
   /** The file as it was read last. */
   #written: Configuration;
@@ -121,6 +125,7 @@ export class Gateway {
     this.#sinks = [this.#access_log, ...views.sinks];
     this.#rate_limiters = createRateLimiters(options.now);
     const { log, now, random, store_wait_ms: wait_ms } = options;
+    this.#rests = new UpstreamRests({ store: store.rests, log, now: this.#now });
     const credentials = { tokens: createTokenSource(now), now };
     this.network = withCredentials(network, credentials);
     this.#poll_client = pollWithCredentials(createPollClient(network), credentials);
@@ -138,12 +143,18 @@ export class Gateway {
       charge_writer: this.#charge_writer,
       records: this.#records,
       health: this.#health,
+      rests: this.#rests,
       log,
       now: this.#now,
       clock: options.clock,
       configuration: () => this.#configuration,
     });
-    const inner = { inflight: this.#inflight, memory: this.#memory, health: this.#health };
+    const inner = {
+      inflight: this.#inflight,
+      memory: this.#memory,
+      health: this.#health,
+      rests: this.#rests,
+    };
     const outer = {
       charge_writer: this.#charge_writer,
       records: this.#records,
@@ -314,6 +325,8 @@ export class Gateway {
       poll_client: this.#poll_client,
       polls: this.#polls,
       health: this.#health,
+      rests: this.#rests,
+      pause: this.options.pause ?? sleep,
       rate_limiters: this.#rate_limiters,
       charge_writer: this.#charge_writer,
       memory: this.#memory,

@@ -7,6 +7,7 @@ import type { SharedClock } from '../lib/shared-clock.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import type { Store } from '../store/store-types.js';
 import type { ProviderHealth } from '../telemetry/provider-health.js';
+import type { UpstreamRests } from '../pipeline/upstream-rests.js';
 import type { RecordQueue } from '../telemetry/record-queue.js';
 
 /** How often a process writes its heartbeat, and sweeps the holds of dead processes. */
@@ -21,6 +22,7 @@ interface HeartbeatParts {
   charge_writer: ChargeWriter;
   records: RecordQueue;
   health: ProviderHealth;
+  rests: UpstreamRests;
   log: Logger;
   now: () => number;
   /** Looks at the store's clock with each heartbeat. */
@@ -85,11 +87,12 @@ export class Heartbeat {
 
   /** Writes the heartbeat of this process. Resolves with false if the store does not take it. */
   async beat(): Promise<boolean> {
-    const { store, charge_writer, health, log, clock } = this.parts;
+    const { store, charge_writer, health, rests, log, clock } = this.parts;
     try {
       await store.heartbeat(JSON.stringify(health.report()));
       await clock?.look(() => store.clock());
       charge_writer.wrote();
+      await rests.sync();
       if (this.#fault !== '') log.info('the store takes writes again');
       this.#fault = '';
       return true;
@@ -123,6 +126,7 @@ export class Heartbeat {
     const configuration = this.parts.configuration();
     await this.#sweepHolds();
     await store.images.sweep();
+    await store.rests.sweep();
     await store.idempotency.sweep(configuration.limits.idempotency_total_bytes);
     await store.sign_in.sweep(configuration.sign_in.session);
     await this.#sweepRequests();

@@ -25,6 +25,8 @@ export class RequestNotes {
   read_ms: number | null = null;
   hold_ms: number | null = null;
   first_token_ms: number | null = null;
+  /** The waits before calls that were sent again, for which the upstreams are to blame. */
+  paused_ms = 0;
   /** Bits of `FLAGS`. */
   flags = 0;
   /** The code of an error that was sent after the status. */
@@ -246,13 +248,18 @@ function flags(
   let bits = noted;
   if (bill?.estimated && bill.cost_nano > 0n) bits |= FLAGS.estimated;
   if (client?.disconnected) bits |= FLAGS.client_left;
-  if (attempts.length > 1 && last?.fault === null) bits |= FLAGS.fallback;
+  if (last?.fault === null && attempts.some((one) => !isSameUpstream(one, last)))
+    bits |= FLAGS.fallback;
   return bits;
 }
 
-function setTimes(record: RequestRecord, { began, attempts }: RequestNotes): void {
+function isSameUpstream(one: UpstreamAttempt, other: UpstreamAttempt): boolean {
+  return one.provider === other.provider && one.model === other.model;
+}
+
+function setTimes(record: RequestRecord, { began, attempts, paused_ms }: RequestNotes): void {
   const took_ms = performance.now() - began;
-  let upstreams_ms = 0;
+  let upstreams_ms = paused_ms;
   for (const attempt of attempts) upstreams_ms += attempt.took_ms;
   record.took_ms = rounded(took_ms);
   record.own_ms = rounded(Math.max(took_ms - upstreams_ms, 0));

@@ -16,6 +16,7 @@ import type { RecordSink } from '../telemetry/record-sink.js';
 import type { Network } from '../upstream/network-types.js';
 import type { PollClient } from '../upstream/poll-client.js';
 import type { EachText } from './text-walk.js';
+import type { UpstreamRests } from './upstream-rests.js';
 
 /** The latest known state of a task, with the error of its upstream if the poll failed. */
 export interface Polled {
@@ -44,6 +45,10 @@ export interface Services {
   random: () => number;
   /** Counts the successes and failures of each provider. */
   health: ProviderHealth;
+  /** Remembers the upstreams that fail. */
+  rests: UpstreamRests;
+  /** Waits before a call is sent again. */
+  pause: (ms: number) => Promise<void>;
   rate_limiters: RateLimiters;
   /** Counts the memory of all bodies and answers. */
   memory: MemoryBudget;

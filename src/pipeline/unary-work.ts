@@ -25,6 +25,8 @@ interface UnaryModality<Format, Call, Reply> {
   upstreamsOf?(call: Call, model: Model): readonly Upstream[];
   /** See `Work.repeatable`; without it, each answer can be stored. */
   isRepeatable?(call: Call): boolean;
+  /** See `Work.bills_errors`. */
+  bills_errors?: true;
   /** The memory of the answer, which is reserved before the call is sent. */
   answerBytes?(call: Call): number;
   /** See `Work.measure`. Resolves with the call as the media turn out to be. */
@@ -60,6 +62,7 @@ export function unaryPlan<Format, Call, Reply>(
       upstreams: modality.upstreamsOf?.(call, model) ?? model.upstreams,
       ignored,
       repeatable: modality.isRepeatable?.(call) ?? true,
+      bills_errors: modality.bills_errors ?? false,
       measure: measured && (async (media) => void (call = await measured(media, work.upstreams))),
       maxCost: () => modality.maxCost(call, model, work.upstreams),
       send: async (upstream, context) => {

@@ -91,6 +91,8 @@ export interface Work {
   readonly ignored: readonly string[];
   /** Whether the answer can be stored for a client that repeats its `Idempotency-Key`. */
   readonly repeatable: boolean;
+  /** An upstream may bill a call that it answers with an error: no such call is sent again. */
+  readonly bills_errors?: boolean;
   /** Names of the fields whose value was lowered, for the header `tollgate-adjusted`. */
   readonly adjusted?: readonly string[];
   /**

@@ -14,18 +14,8 @@ import {
 import { logPublicError, publicErrorOf } from '../pipeline/public-error.js';
 import { RequestNotes } from '../pipeline/request-record.js';
 import type { Services } from '../pipeline/services.js';
-import { UpstreamError } from '../core/upstream-error.js';
-import { upstreamFault } from '../telemetry/plain-error.js';
-import { isRetryable, toClientError } from '../upstream/to-client-error.js';
-import type { UpstreamAttempt } from '../core/request-record.js';
-import type { Upstream } from '../core/model.js';
-import {
-  wholeAnswer,
-  type Answer,
-  type PaidAnswer,
-  type SendContext,
-  type Work,
-} from '../pipeline/work.js';
+import { askUpstreams } from './ask-upstreams.js';
+import { type Answer, type SendContext, type Work } from '../pipeline/work.js';
 
 /**
  * Runs the operation that its option names. Most send the work of the request to its upstreams, one
@@ -103,7 +93,7 @@ function operationOf(operations: ReadonlyMap<string, Operation>, option: unknown
   throw new OptionError(`${formatOption(option)} is not an operation`, [...operations.keys()]);
 }
 
-/** Sends the work of a request. Throws as `askEach` does. */
+/** Sends the work of a request. Throws as `askUpstreams` does. */
 function sendWork(state: State, client: ClientConnection, services: Services): Promise<Answer> {
   const { request_id, endpoint, notes = new RequestNotes() } = state;
   const work = fact(state, 'work');
@@ -115,12 +105,12 @@ function sendWork(state: State, client: ClientConnection, services: Services): P
   };
   const context = { request_id, endpoint, ...parties, notes, services };
   if (work.streams && work.openStream) return askForStream(work, context);
-  return work.abandon ? askOrAbandon(work, context) : askEach(work, context);
+  return work.abandon ? askOrAbandon(work, context) : askUpstreams(work, context);
 }
 
 /**
- * Like `askEach`, for a client that waits for a stream. If no upstream answers soon, the stream
- * begins with keep-alives: proxies cut silent connections. It then also ends with the error.
+ * Like `askUpstreams`, for a client that waits for a stream. If no upstream answers soon, the
+ * stream begins with keep-alives: proxies cut silent connections. It then also ends with the error.
  */
 async function askForStream(work: Work, context: SendContext): Promise<Answer> {
   const { request_id, client, services } = context;
@@ -128,7 +118,7 @@ async function askForStream(work: Work, context: SendContext): Promise<Answer> {
     if (!client.disconnected) work.openStream?.(context);
   }, services.configuration.keep_alive_ms);
   try {
-    return await askEach(work, context);
+    return await askUpstreams(work, context);
   } catch (error) {
     if (client.hasEvents && !client.disconnected) {
       client.reported = logPublicError(request_id, error, services.log).public_error;
@@ -139,78 +129,10 @@ async function askForStream(work: Work, context: SendContext): Promise<Answer> {
   }
 }
 
-/**
- * Calls the upstreams of the work one after another, best first, until one answers. This is the
- * only place that retries: each upstream may speak another format, so the call is encoded anew.
- * Throws `GatewayError` if none answers, `ClientDisconnected` if the client has disconnected and
- * owes nothing.
- */
-async function askEach(work: Work, context: SendContext): Promise<Answer> {
-  const { request_id, client, notes, services } = context;
-  const { log, health } = services;
-  let failed: UpstreamError | undefined;
-  let reported: UpstreamAttempt | undefined;
-  for (const upstream of work.upstreams) {
-    client.on_disconnect = client.may_retry ? 'drain' : upstream.provider.on_abort;
-    const { name } = upstream.provider;
-    notes.attemptStarted(upstream);
-    try {
-      const answer = await work.send(upstream, context);
-      notes.attemptEnded();
-      // A stream has only begun: its `finish` reports to `health` how it ends.
-      if (!('streams' in answer && answer.streams)) health.answered(name);
-      return answer;
-    } catch (error) {
-      const isBusy = error instanceof UpstreamError && error.fault === 'busy';
-      if (isBusy) notes.attemptUnsent();
-      else notes.attemptFailed(error);
-      if (client.disconnected) return unanswered(work, upstream, context, error);
-      if (!(error instanceof UpstreamError)) throw error;
-      // `unsupported` is reported only if every upstream failed by it: the client could do nothing
-      // about the others, which may serve the same request later. So is `busy`, which blames none.
-      if (!failed || failed.fault === 'busy' || !(isBusy || error.fault === 'unsupported')) {
-        failed = error;
-        reported = isBusy ? undefined : notes.attempts.at(-1);
-      }
-      health.failed(name, error);
-      const event = isBusy ? 'limits.connections left an upstream out' : 'an upstream failed';
-      log.warn({ request_id, provider: name, ...upstreamFault(error) }, event);
-      if (!isRetryable(error)) break;
-    }
-  }
-  if (!failed) throw new Error('The model has no upstream.');
-  if (reported) notes.reportedToClient(failed, reported);
-  throw toClientError(failed);
-}
-
-/**
- * What a client that has disconnected before its answer pays: something only if the time to drain
- * is over, the upstream bills on, and the request was sent to it. A client that may repeat the call
- * pays for its answer. Throws `ClientDisconnected` if it pays nothing.
- */
-function unanswered(
-  work: Work,
-  upstream: Upstream,
-  context: SendContext,
-  error: unknown,
-): PaidAnswer {
-  const { client } = context;
-  const { name, on_abort } = upstream.provider;
-  const isSent = !(error instanceof ClientDisconnected && error.before_sent);
-  const isDrained = on_abort === 'drain' && client.signal.aborted && !client.may_retry;
-  if (!isSent || !isDrained || !work.unansweredBill) throw new ClientDisconnected();
-  const billOf = work.unansweredBill.bind(work);
-  return wholeAnswer({
-    provider: name,
-    bill: () => billOf(upstream, context),
-    write: () => undefined,
-  });
-}
-
-/** Like `askEach`. If it fails, undoes what the work began before an upstream answered. */
+/** Like `askUpstreams`. If it fails, undoes what the work began before an upstream answered. */
 async function askOrAbandon(work: Work, context: SendContext): Promise<Answer> {
   try {
-    return await askEach(work, context);
+    return await askUpstreams(work, context);
   } catch (error) {
     await work.abandon?.(error, context);
     throw error;

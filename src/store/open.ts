@@ -27,6 +27,7 @@ import {
 import { openSignInStore } from './sign-in/identities.js';
 import { openAlertClaims } from './alerts/alert-claims.js';
 import { openPriceHistory } from './prices/price-history.js';
+import { openRests } from './rests/rests.js';
 import { openRequests } from './requests/requests.js';
 import { openHostedImages } from './images/hosted-images.js';
 import { openTasks } from './tasks/tasks.js';
@@ -110,6 +111,7 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
     tasks: openTasks(database, self, now),
     images: openHostedImages(database, now),
     alerts: openAlertClaims(database, now),
+    rests: openRests(database, now),
     sign_in: openSignInStore(database, now),
     ...management(database, now),
     createAccount: (name, credit_nano, by) => createAccount(database, now(), name, credit_nano, by),

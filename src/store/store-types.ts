@@ -19,6 +19,7 @@ import type { AlertStore } from './alerts/alert-claims.js';
 import type { AllowanceState } from '../core/limits.js';
 import type { AllowanceOwner } from './limits/allowances.js';
 import type { PriceHistory } from './prices/price-history.js';
+import type { RestStore } from './rests/rests.js';
 import type { RequestStore } from './requests/request-types.js';
 import type { RequestRecord } from '../core/request-record.js';
 
@@ -207,6 +208,9 @@ export interface Store {
   openHolds(): Promise<OpenHolds>;
 
   readonly alerts: AlertStore;
+
+  /** The upstreams that fail and are left alone. */
+  readonly rests: RestStore;
 
   /** The time by the clock of the database, which all processes share. */
   clock(): Promise<number>;

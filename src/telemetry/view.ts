@@ -1,5 +1,6 @@
 import type { Configuration } from '../core/configuration.js';
 import type { RequestRecord } from '../core/request-record.js';
+import type { UpstreamName } from '../store/rests/rests.js';
 import type { OpenHolds } from '../store/verify/open-holds.js';
 import type { EndedRequest } from './record-sink.js';
 import type { OutcomeReport } from './provider-health.js';
@@ -18,6 +19,8 @@ export interface GatewayFacts {
   /** Whether an edited gateway.yaml was refused, so that the older one serves. */
   readonly has_configuration_fault: boolean;
   providers(): OutcomeReport;
+  /** The upstreams that fail and are left alone. */
+  resting(): readonly UpstreamName[];
   /** Rejects if the store takes no writes. */
   ping(): Promise<void>;
   holds(): Promise<OpenHolds>;

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../core/upstream-error.js';
+import { UpstreamError, type Reached } from '../core/upstream-error.js';
 
 /** System codes such as ECONNREFUSED, ENOTFOUND and CERT_HAS_EXPIRED. */
 const CODE = /^[A-Z][A-Z0-9_]{2,63}$/u;
@@ -29,13 +29,10 @@ function isSystemCode(code: unknown): code is string {
  * The error of a call that a library reports as failed. Only a call that was not sent is
  * `unreachable`: the upstream may have carried out any other.
  */
-export function connectionError(
-  error: Error,
-  reached: 'nothing' | 'upstream' | 'answer',
-): UpstreamError {
+export function connectionError(error: Error, reached: Reached): UpstreamError {
   if (error instanceof UpstreamError) return error;
   if (error.cause instanceof UpstreamError) return error.cause;
-  const options = { cause: error, codes: systemCodes(error) };
+  const options = { cause: error, codes: systemCodes(error), reached };
   if (reached === 'nothing') {
     return new UpstreamError('unreachable', 'The upstream is unreachable.', undefined, options);
   }

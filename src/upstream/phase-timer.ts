@@ -1,5 +1,5 @@
 import type { Timeouts } from '../core/provider.js';
-import { UpstreamError } from '../core/upstream-error.js';
+import { UpstreamError, type Reached } from '../core/upstream-error.js';
 
 /** The phases of an upstream call, and the message of an error when a phase took too long. */
 const TOO_LONG = {
@@ -10,6 +10,15 @@ const TOO_LONG = {
   abandoned: 'The upstream did not finish an answer that the gateway stopped reading',
 };
 export type Phase = keyof typeof TOO_LONG;
+
+/** How far a call has come in each phase. `total` is no phase that a call enters. */
+const REACHED: Readonly<Record<Phase, Reached>> = {
+  connect: 'nothing',
+  first_byte: 'upstream',
+  idle: 'answer',
+  total: 'answer',
+  abandoned: 'answer',
+};
 
 /** A call whose phases are timed. */
 export interface TimedCall {
@@ -84,7 +93,9 @@ export class PhaseTimer {
   }
 
   #fail(phase: Phase, ms: number): void {
-    this.#call.fail(new UpstreamError('timeout', `${TOO_LONG[phase]} within ${ms} ms (${phase}).`));
+    const message = `${TOO_LONG[phase]} within ${ms} ms (${phase}).`;
+    const reached = REACHED[this.#phase];
+    this.#call.fail(new UpstreamError('timeout', message, undefined, { reached }));
   }
 
   #setTimer(now: number): void {

@@ -27,3 +27,48 @@ export function toClientError(error: UpstreamError): GatewayError {
 export function isRetryable({ fault }: UpstreamError): boolean {
   return fault !== 'rejected' && fault !== 'policy';
 }
+
+/** The statuses of a server that failed. Behind others, such as 504, it may have answered. */
+const FAILED_STATUSES: ReadonlySet<number> = new Set([500, 502]);
+
+/**
+ * Whether the same upstream may get the same call again: a repeat may succeed, and the upstream
+ * bills nothing for the call that failed. One that bills errors is asked again only if it refused
+ * the call or was not reached.
+ */
+export function isRepeatable(error: UpstreamError, bills_errors: boolean): boolean {
+  const { fault, status, reached, is_taken_up } = error;
+  if (is_taken_up) return false;
+  if (fault === 'unreachable' || fault === 'rate_limited') return true;
+  if (fault === 'timeout') return reached === 'nothing';
+  if (bills_errors) return false;
+  if (fault === 'overloaded') return true;
+  return fault === 'broken' && status !== undefined && FAILED_STATUSES.has(status);
+}
+
+/** The faults for which an upstream is left alone, whatever the client has sent. */
+const OWN_FAULTS: ReadonlySet<Fault> = new Set<Fault>([
+  'credentials',
+  'quota',
+  'rate_limited',
+  'overloaded',
+  'timeout',
+  'unreachable',
+]);
+
+/**
+ * Whether a failed call says that the upstream will fail at others too. An answer of no use may be
+ * owed to the request.
+ */
+export function isOwnFailure({ fault, status, reached }: UpstreamError): boolean {
+  if (OWN_FAULTS.has(fault)) return true;
+  return fault === 'broken' && (reached !== undefined || (status !== undefined && status >= 500));
+}
+
+/** How long the upstream wants to be left alone; undefined if it does not say. */
+export function retryAfterMs({ retry_after }: UpstreamError, now_ms: number): number | undefined {
+  if (retry_after === undefined) return undefined;
+  const seconds = Number(retry_after);
+  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(retry_after) - now_ms;
+  return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
+}

@@ -53,6 +53,9 @@ const FILE = `<include>include: [models/*.yaml]
     <signIn/session/idle>idle: 12h
 <trusted_proxies>trusted_proxies: [10.0.0.0/8]
 <cors>cors: ['*']
+<defaults>defaults:
+  <defaults/retry>retry:
+    <retry/attempts>attempts: 1
 <owners>owners:
   me: { <owner/name>name: Me }
 <providers>providers:

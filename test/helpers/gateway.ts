@@ -41,6 +41,10 @@ export interface TestGatewayOptions {
   clock?: SharedClock;
   now?: () => number;
   random?: () => number;
+  /** Calls that fail are sent again, as the defaults of gateway.yaml say. */
+  is_retrying?: true;
+  /** In place of no wait before a call is sent again. */
+  pause?: (ms: number) => Promise<void>;
   store_wait_ms?: number;
   close_ms?: number;
 }
@@ -58,7 +62,8 @@ export async function startGateway(
   const file = join(folder, 'gateway.yaml');
   const { store = 'sqlite:tollgate.db', port: wanted = 0 } = options;
   if (options.store === undefined) await writeNewStore(join(folder, 'tollgate.db'));
-  await writeFile(file, `listen: 127.0.0.1:${wanted}\nstore: ${store}\n${yaml}`);
+  const retry = options.is_retrying ? '' : '\ndefaults: { retry: { attempts: 0 } }\n';
+  await writeFile(file, `listen: 127.0.0.1:${wanted}\nstore: ${store}\n${yaml}${retry}`);
   for (const [name, text] of Object.entries(options.files ?? {})) {
     await writeFile(join(folder, name), text);
   }
@@ -68,6 +73,7 @@ export async function startGateway(
     log,
     now,
     random,
+    pause: options.pause ?? (() => Promise.resolve()),
     ...(store_wait_ms && { store_wait_ms }),
     ...(close_ms && { close_ms }),
     ...(lines && { lines }),

@@ -1,4 +1,5 @@
 import { LightAbortController, type LightAbortSignal } from '../../lib/light-abort.js';
+import { onceTakenUp } from '../../core/upstream-error.js';
 import { shares } from '../../lib/shares.js';
 import type { ChatDelta, ChatReply } from './codec.js';
 import type {
@@ -35,11 +36,10 @@ export async function fanOut(
   client.signal.addEventListener('abort', { handleEvent: () => stop.abort(client.signal.reason) });
   const parts = shares(call.n, max).map((n, at): Share => ({ from: at * max, n }));
   try {
-    const replies = await Promise.all(
-      parts.map(({ from, n }) =>
-        ask({ ...attempt, from, call: { ...call, n }, visible: { ...visible, choices: n } }, stop),
-      ),
+    const asked = parts.map(({ from, n }) =>
+      ask({ ...attempt, from, call: { ...call, n }, visible: { ...visible, choices: n } }, stop),
     );
+    const replies = await onceTakenUp(Promise.all(asked));
     return joinedReplies(replies, parts, attempt, stop);
   } catch (error) {
     stop.abort(error);

@@ -27,6 +27,7 @@ const plan = unaryPlan({
   upstreamsOf: priced,
   answerBytes: ({ n }) => n * IMAGE_BYTES,
   maxCost: imageMaxCost,
+  bills_errors: true,
   send: (call, upstream, { client, services }) => sendImages(call, upstream, client, services),
   answer: (answer, terms, format) =>
     wholeAnswer({

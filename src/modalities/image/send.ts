@@ -14,7 +14,7 @@ import {
 } from './codec.js';
 import { pollImages } from './poll.js';
 import { toClientFormat, type ImageDatum } from './to-client.js';
-import { UpstreamError } from '../../core/upstream-error.js';
+import { onceTakenUp, UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 import type { Encoded } from '../../core/provider.js';
 import { isRecord } from '../../lib/objects.js';
@@ -47,11 +47,10 @@ export async function sendImages(
   services: Services,
 ): Promise<ImageAnswer> {
   const operation = operationOf(upstream.provider);
-  const replies = await fulfilled(
-    shares(call.n, operation.max).map((n) =>
-      ask({ ...call, n }, upstream, operation, client, services),
-    ),
+  const asked = shares(call.n, operation.max).map((n) =>
+    ask({ ...call, n }, upstream, operation, client, services),
   );
+  const replies = await (asked.length > 1 ? onceTakenUp(fulfilled(asked)) : fulfilled(asked));
   const [first] = replies;
   const images = replies.flatMap(({ images: some, made = {} }) =>
     some.map((image) => ({ image, made })),
@@ -69,12 +68,11 @@ export async function sendImages(
   }
   // The client pays for the images even if it disconnects now.
   client.on_disconnect = 'drain';
-  const delivered = await fulfilled(
-    images.map(async ({ image, made }) => {
-      const datum = await toClientFormat(image, call, upstream, client, services);
-      return { datum, made };
-    }),
-  );
+  const converted = images.map(async ({ image, made }) => {
+    const datum = await toClientFormat(image, call, upstream, client, services);
+    return { datum, made };
+  });
+  const delivered = await onceTakenUp(fulfilled(converted));
   const data = delivered.map(({ datum }) => datum);
   return { ...answer, created, data, delivered: delivered.map(({ made }) => made) };
 }
@@ -102,7 +100,9 @@ async function ask(
   const { answer_bytes } = configuration.limits;
   const first = await requestJson(network, provider, wire, answer_bytes, client);
   const { poll } = codec;
-  const body = poll ? await pollImages(poll, first, { call, upstream }, client, services) : first;
+  const body = poll
+    ? await onceTakenUp(pollImages(poll, first, { call, upstream }, client, services))
+    : first;
   const reply = codec.decode(body, call, upstream);
   const { images } = reply;
   if (images.length === 0) throw new UpstreamError('broken', 'The upstream gave no image.');

@@ -7,7 +7,7 @@ import { videoOperation, type VideoCall } from './codec.js';
 import type { LightAbortSignal } from '../../lib/light-abort.js';
 import type { JsonObject } from '../../core/json.js';
 import type { VideoRequest } from '../../core/task.js';
-import { UpstreamError } from '../../core/upstream-error.js';
+import { onceTakenUp, UpstreamError } from '../../core/upstream-error.js';
 import type { Upstream } from '../../core/model.js';
 
 /** The error of a task if the upstream may or may not have begun it. */
@@ -32,9 +32,10 @@ export async function submitJobs(
 ): Promise<TaskJob[]> {
   const counts = shares(call.sample_count, videoOperation(upstream.provider).max);
   const outcomes = await Promise.allSettled(
-    counts.map((sample_count) =>
-      submitJob({ ...call, sample_count }, upstream, network, limits, signal),
-    ),
+    counts.map((sample_count) => {
+      const job = submitJob({ ...call, sample_count }, upstream, network, limits, signal);
+      return counts.length > 1 ? onceTakenUp(job) : job;
+    }),
   );
   const [first] = outcomes;
   if (first?.status === 'rejected' && outcomes.every(({ status }) => status === 'rejected')) {

@@ -28,6 +28,7 @@ const GRACE_MS = 60_000;
 export class PlannedVideo implements Work {
   upstreams: readonly Upstream[];
   readonly repeatable = true;
+  readonly bills_errors = true;
   readonly ignored: readonly string[];
   private readonly call: VideoCall;
   /** Set once the task is in the store. */

@@ -16,6 +16,7 @@ export type Action =
   | 'key.edit'
   | 'key.revoke'
   | 'key.rotate'
+  | 'provider.resume'
   | 'sign_in_link.create'
   | 'task.cancel'
   | 'token.create'
@@ -26,7 +27,10 @@ export type Values = Readonly<Record<string, unknown>>;
 /** A change that the audit log notes. */
 export interface Change {
   action: Action;
-  /** The ID of what is changed: an account, a key, a token, a task, or the charged request. */
+  /**
+   * The ID of what is changed: an account, a key, a token, a task, the charged request, or the name
+   * of a provider.
+   */
   subject: string;
   /** The account that the subject belongs to; null for a token. */
   account_id: string | null;

@@ -132,6 +132,15 @@ function addProviders(gauge: AddGauge, facts: GatewayFacts): void {
     }),
     { labelNames: ['provider', 'outcome'] },
   );
+  gauge(
+    'upstream_resting',
+    'An upstream fails, and is left alone while another can serve.',
+    (one) => {
+      one.reset();
+      for (const { provider, model } of facts.resting()) one.set({ provider, model }, 1);
+    },
+    { aggregator: 'max', labelNames: ['provider', 'model'] },
+  );
   const times = { aggregator: 'max' as const, labelNames: ['provider'] };
   gauge(
     'provider_last_success_timestamp_seconds',
