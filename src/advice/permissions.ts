@@ -1,5 +1,6 @@
 import type { ConfigFault, Place } from '../core/config-fault.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
+import { BLOCKS } from '../yaml/misplaced.js';
 import { quote, type Source } from '../yaml/source.js';
 
 /** A comment `# tollgate: allow CODE, CODE`, or an option that names a code for all files. */
@@ -108,9 +109,7 @@ function isUnsure(source: Source, line: number): boolean {
   });
 }
 
-/** Blocks of which each is about something else. All other keys are settings of the process. */
-const BLOCKS = ['owners', 'providers', 'models', 'endpoints'];
-
+/** The block of names that a line stands in. All other keys are settings of the process. */
 function blockAt(source: Source, line: number): string | undefined {
   const keys = (source.keys('') ?? []).filter((key) => {
     const place = source.place(`/${key}`, 'key');

@@ -2,10 +2,8 @@ import { basename, join as joinPath, parse } from 'node:path';
 import { isRecord } from '../lib/objects.js';
 import { readShippedSchema } from '../lib/schemas.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
+import { BLOCKS } from '../yaml/misplaced.js';
 import { quote, type Source } from '../yaml/source.js';
-
-/** The blocks that an included file may have. The settings of the process stay in one place. */
-export const BLOCKS = ['owners', 'providers', 'models', 'endpoints'];
 
 /** Keys of an entry whose block has no name, which is a file of this program. */
 const OF_ENTRIES = ['upstreams', 'capabilities', 'uses', 'api_key', 'base_url', 'name'];

@@ -1,10 +1,11 @@
 import { dirname, join as joinPath, normalize } from 'node:path';
 import { findFiles, isPattern } from '../lib/glob.js';
-import { BLOCKS, isBackup, isForeign, reportForeign } from './include-foreign.js';
+import { isBackup, isForeign, reportForeign } from './include-foreign.js';
 import { RELATIVE, nearPattern, patternHint } from './include-hints.js';
 import { isRecord } from '../lib/objects.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { type ExpansionContext, MAX_VALUES } from '../yaml/expand.js';
+import { BLOCKS } from '../yaml/misplaced.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';

@@ -17,6 +17,7 @@ import type { Manifest, ReadProvider } from './adapter.js';
 import type { Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
 import { readSigner } from './signer.js';
+import { BLOCKS } from '../yaml/misplaced.js';
 import { isMisspelt } from '../yaml/misspelt.js';
 import { pointer as join, type Source } from '../yaml/source.js';
 import { readDuration } from '../yaml/units.js';
@@ -54,22 +55,16 @@ async function findManifest(
   manifests: Manifests,
 ): Promise<Manifest | undefined> {
   const pointer = `/providers${join(name)}`;
-  if (isMisspelt(source, pointer, 'uses') || isReported(source, name)) return undefined;
+  if (isMisspelt(source, pointer, 'uses') || isMisplaced(source, name)) return undefined;
   if (!source.has(`${pointer}/uses`)) return manifests.find(name, pointer, 'key');
   if (uses === undefined) return undefined;
   return manifests.find(uses, `${pointer}/uses`, 'value');
 }
 
-/** Keys of other programs that mean `uses`. Each has a fault of its own. */
-const KINDS = ['type', 'kind', 'manifest', 'adapter', 'driver', 'provider', 'format', 'api_type'];
-/** Blocks that may stand here by mistake, which the schema's errors report. */
-const BLOCKS = ['owners', 'models', 'endpoints'];
-
-function isReported(source: Source, name: string): boolean {
-  const pointer = `/providers${join(name)}`;
-  const keys = source.keys(pointer) ?? [];
-  const isElsewhere = BLOCKS.includes(name) && !keys.includes('uses');
-  return isElsewhere || (!keys.includes('uses') && keys.some((key) => KINDS.includes(key)));
+/** Whether an entry is a block that stands here by mistake, which the schema's errors report. */
+function isMisplaced(source: Source, name: string): boolean {
+  const isBlock = BLOCKS.includes(name) && name !== 'providers';
+  return isBlock && source.keys(`/providers${join(name)}`)?.includes('uses') !== true;
 }
 
 function readProvider(

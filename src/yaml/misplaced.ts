@@ -1,5 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { isRecord } from '../lib/objects.js';
+import { readShippedSchema } from '../lib/schemas.js';
+import { schemaAt } from './schema-walk.js';
 import { pointer as join, quote, type FaultDetails, type Source } from './source.js';
 
 /** A fault with the pointer to its place. */
@@ -42,14 +44,17 @@ export function isCausedBy(
   return isAbsence || isEmpty || `${instancePath}/`.startsWith(`${pointer}/`);
 }
 
-/** Blocks whose keys are names. One of them within another stands there by mistake. */
-const MAPS = ['owners', 'providers', 'models', 'endpoints'];
+/**
+ * Blocks whose keys are names, which an included file may have too. One of them within another
+ * stands there by mistake.
+ */
+export const BLOCKS = ['owners', 'providers', 'models', 'endpoints'];
 
 /** Whole blocks within another one. */
 function blocksWithin(source: Source): Misplaced[] {
-  return MAPS.flatMap((outer) =>
+  return BLOCKS.flatMap((outer) =>
     (source.keys(join(outer)) ?? [])
-      .filter((name) => name !== outer && MAPS.includes(name))
+      .filter((name) => name !== outer && BLOCKS.includes(name))
       .filter((name) => source.keys('')?.includes(name) === false)
       .map((name) => {
         const message = `the block ${quote(name)} stands within ${quote(outer)}`;
@@ -60,15 +65,23 @@ function blocksWithin(source: Source): Misplaced[] {
   );
 }
 
-/** Keys of an entry that no entry is called by. */
-const OWN_KEYS: Readonly<Record<string, readonly string[]>> = {
-  models: ['owner', 'capabilities', 'upstreams', 'limits', 'price', 'passthrough', 'tool_types'],
-  providers: ['uses', 'api_key', 'base_url', 'region', 'resource', 'headers', 'timeout'],
-};
+type KeysByBlock = Readonly<Record<string, readonly string[]>>;
+
+let read: KeysByBlock | undefined;
+
+/** The keys of an entry of models and of providers: no entry is called by one. */
+function ownKeys(): KeysByBlock {
+  if (read) return read;
+  const schema = readShippedSchema('gateway');
+  const keysIn = (block: string): string[] =>
+    Object.keys(schemaAt(schema, join(block, 'NAME')).properties ?? {});
+  read = { models: keysIn('models'), providers: keysIn('providers') };
+  return read;
+}
 
 /** Keys of an entry that stand beside it. Of several in a row, the first one has a fault. */
 function keysBeside(source: Source): Misplaced[] {
-  return Object.entries(OWN_KEYS).flatMap(([block, own]) => {
+  return Object.entries(ownKeys()).flatMap(([block, own]) => {
     const names = source.keys(join(block)) ?? [];
     const isStray = (name: string): boolean => own.includes(name) && !isEntry(source, block, name);
     return names.flatMap((name, i) => {
@@ -86,7 +99,7 @@ function keysBeside(source: Source): Misplaced[] {
 /** Whether a value is an entry for all that, one with keys of entries. */
 function isEntry(source: Source, block: string, name: string): boolean {
   const value = source.valueAt(join(block, name));
-  return isRecord(value) && (OWN_KEYS[block] ?? []).some((key) => Object.hasOwn(value, key));
+  return isRecord(value) && (ownKeys()[block] ?? []).some((key) => Object.hasOwn(value, key));
 }
 
 function explainKey(kind: string, name: string, before: string | undefined): FaultDetails {

@@ -165,29 +165,17 @@ function listInBlock(
   }
   if (!isRecord(properties)) return undefined;
   if (isRecord(first)) return 'remove the "- " before its keys';
-  const key = Object.keys(properties).find((name) => {
-    const { type, items } = followed(properties[name], schema);
-    const words = [followed(items, schema).enum].flat();
-    return type === 'array' && data.every((one) => words.includes(one));
+  const lists = Object.entries(properties).flatMap(([key, one]) => {
+    const { type, items } = followed(one, schema);
+    return type === 'array' ? [{ key, item: followed(items, schema) }] : [];
   });
-  if (key !== undefined) return `write { ${key}: ${flow(data)} }`;
-  const own = wordsIn(data, properties, schema);
-  return own && `write ${own}`;
-}
-
-/** A block with a list of words of any kind, under the key that takes such words. */
-function wordsIn(
-  data: readonly unknown[],
-  properties: SubSchema,
-  schema: unknown,
-): string | undefined {
-  const key = Object.keys(properties).find((name) => {
-    const { type, items } = followed(properties[name], schema);
-    const { pattern } = followed(items, schema);
-    const form = typeof pattern === 'string' && type === 'array' ? new RegExp(pattern, 'u') : null;
-    return form !== null && data.every((one) => typeof one === 'string' && form.test(one));
-  });
-  return key && `{ ${key}: ${flow(data)} }`;
+  const isForm = (pattern: unknown, one: unknown): boolean =>
+    typeof pattern === 'string' && typeof one === 'string' && new RegExp(pattern, 'u').test(one);
+  // A key that lists its words before one that takes any.
+  const found =
+    lists.find(({ item }) => data.every((one) => [item.enum].flat().includes(one))) ??
+    lists.find(({ item }) => data.every((one) => isForm(item.pattern, one)));
+  return found && `write { ${found.key}: ${flow(data)} }`;
 }
 
 /** A hint for a list without its name, where a block of named lists is wanted. */
