@@ -5,6 +5,7 @@ import type { Caller } from '../core/model.js';
 import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-types.js';
 import { StoreError } from './store-error.js';
 import type { Charge } from './ledger/ledger-columns.js';
+import type { HotRates } from './rates/rate-types.js';
 import type { HotRequests } from './requests/request-types.js';
 import type { RequestRecord } from '../core/request-record.js';
 
@@ -15,6 +16,7 @@ export interface HotPath extends Pick<
 > {
   readonly idempotency: HotIdempotency;
   readonly requests: HotRequests;
+  readonly rates: HotRates;
   /** Resolves when all pending commands are written. */
   close(): Promise<void>;
 }

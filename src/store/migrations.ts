@@ -3,6 +3,7 @@ import { addManagement } from './audit/audit-migration.js';
 import { addRatesAndRotation } from './keys/key-terms-migration.js';
 import { createAllowances } from './limits/allowances.js';
 import { createPriceHistory } from './prices/price-history.js';
+import { createRates } from './rates/rate-migration.js';
 import { createRests } from './rests/rests.js';
 import { addAccountDays, numberRequests, recordRequests } from './requests/request-migration.js';
 
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '017-request-numbers', up: numberRequests },
   { name: '018-allowances', up: createAllowances },
   { name: '019-key-terms', up: addRatesAndRotation },
+  { name: '020-rates', up: createRates },
   { name: '021-rests', up: createRests },
 ];
 

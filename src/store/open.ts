@@ -28,6 +28,9 @@ import { openSignInStore } from './sign-in/identities.js';
 import { openAlertClaims } from './alerts/alert-claims.js';
 import { openPriceHistory } from './prices/price-history.js';
 import { openRests } from './rests/rests.js';
+import { MemoryRates } from './rates/memory-rates.js';
+import type { RateStore } from './rates/rate-types.js';
+import { SharedRates } from './rates/shared-rates.js';
 import { openRequests } from './requests/requests.js';
 import { openHostedImages } from './images/hosted-images.js';
 import { openTasks } from './tasks/tasks.js';
@@ -52,6 +55,11 @@ export interface StoreOptions {
    * makes and migrates it; `creating` makes it; `using` does neither. Others may serve the store.
    */
   purpose?: 'serving' | 'creating' | 'using';
+  /**
+   * Where rates are counted: in the `store`, the default, so that all processes share the counters,
+   * or in `memory`, for the one process of a SQLite file.
+   */
+  rates?: 'store' | 'memory';
 }
 
 /**
@@ -107,6 +115,7 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
       sweep: (total_bytes) => sweepAnswers(database, now(), total_bytes),
     },
     requests: openRequests(database, hot.requests, now),
+    rates: openRates(database, hot, self, options),
     prices: openPriceHistory(database, now),
     tasks: openTasks(database, self, now),
     images: openHostedImages(database, now),
@@ -145,6 +154,17 @@ function assemble(database: Database, hot: HotPath, self: Process, options: Stor
       }
     },
   };
+}
+
+function openRates(
+  database: Database,
+  hot: HotPath,
+  self: Process,
+  options: StoreOptions,
+): RateStore {
+  const { now, rates = 'store' } = options;
+  const isAlone = rates === 'memory' && database.dialect === 'sqlite';
+  return isAlone ? new MemoryRates(now) : new SharedRates(database, hot.rates, self, now);
 }
 
 /**

@@ -20,6 +20,7 @@ import type { AllowanceState } from '../core/limits.js';
 import type { AllowanceOwner } from './limits/allowances.js';
 import type { PriceHistory } from './prices/price-history.js';
 import type { RestStore } from './rests/rests.js';
+import type { RateStore } from './rates/rate-types.js';
 import type { RequestStore } from './requests/request-types.js';
 import type { RequestRecord } from '../core/request-record.js';
 
@@ -92,6 +93,9 @@ export interface Store {
 
   /** The records of requests, without their content. */
   readonly requests: RequestStore;
+
+  /** Requests and tokens a minute, and requests at once. */
+  readonly rates: RateStore;
 
   /** The prices of tokens at each upstream over time. */
   readonly prices: PriceHistory;

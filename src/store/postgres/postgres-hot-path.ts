@@ -20,6 +20,7 @@ import { KeyedBatcher } from './keyed-batcher.js';
 import { PostgresCharges } from './postgres-charges.js';
 import { PostgresHolds } from './postgres-holds.js';
 import { PostgresIdempotency } from './postgres-idempotency.js';
+import { PostgresRates } from './postgres-rates.js';
 import { PostgresRequests } from './postgres-requests.js';
 import { PostgresSession } from './postgres-session.js';
 
@@ -38,12 +39,13 @@ interface KeyRow {
  * The hot path on PostgreSQL: each command is one prepared statement, hence one round trip and one
  * commit. Commands of one account and key that arrive together share one. To follow a write, read
  * in this order: this file; `keyed-batcher.ts`, which batches commands; `postgres-holds.ts`,
- * `postgres-charges.ts` and `postgres-idempotency.ts`; `postgres-session.ts`, which runs the
- * statements of `postgres-statements.ts` and retries them.
+ * `postgres-charges.ts`, `postgres-idempotency.ts` and `postgres-rates.ts`; `postgres-session.ts`,
+ * which runs the statements of `postgres-statements.ts` and retries them.
  */
 export class PostgresHotPath implements HotPath {
   readonly idempotency: PostgresIdempotency;
   readonly requests: PostgresRequests;
+  readonly rates: PostgresRates;
   readonly #session: PostgresSession;
   readonly #now: () => number;
   readonly #callers: KeyedBatcher<string, Caller | undefined>;
@@ -64,6 +66,7 @@ export class PostgresHotPath implements HotPath {
     });
     this.#holds = new KeyedBatcher(new PostgresHolds(this.#session));
     this.requests = new PostgresRequests(this.#session);
+    this.rates = new PostgresRates(this.#session);
     this.#charges = new PostgresCharges(this.#session, this.requests);
     this.#batchedCharges = new KeyedBatcher(this.#charges);
   }

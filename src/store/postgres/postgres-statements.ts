@@ -1,5 +1,6 @@
 import { POSTGRES_CLOCK_MS } from '../database.js';
 import { CHARGE_COLUMNS, CHARGE_NAMES } from '../ledger/ledger-columns.js';
+import { AHEAD_MS } from '../rates/rate-counts.js';
 import { REQUEST_COLUMNS, REQUEST_NAMES, REQUEST_TYPES } from '../requests/request-columns.js';
 
 const REQUEST_LIST = REQUEST_NAMES.join(', ');
@@ -268,4 +269,64 @@ export const SQL = {
   forget: `
     delete from idempotency_keys
     where account_id = $1 and key_sha256 = $2 and request_id = $3 and process_id is not null`,
+  // Counts the requests $5, with $6 tokens in all, in all of the counters $1 or in none. $7 is the
+  // present minute; that of a counter never goes back. Returns the counts before.
+  countRate: `
+    with known as materialized (
+      select counter, window_ms, requests, tokens, in_flight,
+        window_ms between $7::bigint and $7::bigint + ${AHEAD_MS} as is_present
+      from rates where counter = any($1::text[]) order by counter for no key update
+    ), counts as materialized (
+      select counter, max_requests, max_tokens, max_at_once, in_flight,
+        case when is_present then window_ms else $7::bigint end as window_ms,
+        case when is_present then requests else 0 end as requests,
+        case when is_present then tokens else 0 end as tokens
+      from known join unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+        as asked (counter, max_requests, max_tokens, max_at_once) using (counter)
+    ), verdict as materialized (
+      select count(*) = cardinality($1::text[]) and bool_and(
+        coalesce(requests + cardinality($5::text[]) <= max_requests, true)
+        and coalesce(tokens + $6::bigint <= max_tokens, true)
+        and coalesce(in_flight + cardinality($5::text[]) <= max_at_once, true)) as admits
+      from counts
+    ), counted as (
+      update rates set window_ms = counts.window_ms,
+        requests = counts.requests + cardinality($5::text[]),
+        tokens = counts.tokens + $6::bigint,
+        in_flight = counts.in_flight
+          + case when max_at_once is null then 0 else cardinality($5::text[]) end
+      from counts, verdict where rates.counter = counts.counter and admits
+    ), occupied as (
+      insert into rate_slots (request_id, counter, process_id, created_ms)
+      select request_id, counter, $8, $9::bigint
+      from unnest($5::text[]) as request (request_id), counts, verdict
+      where admits and max_at_once is not null
+    )
+    select counter, window_ms, requests, tokens, in_flight, admits from counts, verdict`,
+  addRates: `
+    insert into rates (counter, window_ms, requests, tokens, in_flight)
+    select counter, $2::bigint, 0, 0, 0 from unnest($1::text[]) as asked (counter)
+    order by counter
+    on conflict (counter) do nothing`,
+  // Ends the requests $1 of the counters $2, and adds $5 tokens to each counter $3 whose minute is
+  // still $4.
+  endRates: `
+    with freed as (
+      delete from rate_slots where request_id = any($1::text[]) returning counter
+    ), corrected as materialized (
+      select * from unnest($3::text[], $4::bigint[], $5::bigint[])
+        as correction (counter, window_ms, tokens)
+    ), known as materialized (
+      select counter, window_ms from rates
+      where counter = any($2::text[]) order by counter for no key update
+    ), due as materialized (
+      select counter,
+        (select count(*) from freed where freed.counter = known.counter) as freed,
+        coalesce((select sum(tokens) from corrected where corrected.counter = known.counter
+          and corrected.window_ms = known.window_ms), 0)::bigint as tokens
+      from known
+    )
+    update rates set in_flight = rates.in_flight - due.freed,
+      tokens = greatest(0, rates.tokens + due.tokens)
+    from due where rates.counter = due.counter`,
 } as const;

@@ -17,6 +17,7 @@ import { sqliteFault } from './sqlite-fault.js';
 import { SqliteRecords } from './sqlite-records.js';
 import { SqliteRequests } from './sqlite-requests.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
+import { SqliteRates } from './sqlite-rates.js';
 import { SqliteCharges, SqliteHolds } from './sqlite-holds.js';
 import { prepareKeys, prepareProcesses } from './sqlite-statements.js';
 import type { HoldResult, Collected } from '../store-types.js';
@@ -31,11 +32,13 @@ import DataLoader from 'dataloader';
  * file; `group-commit.ts`, which commits writes together; `sqlite-file.ts`, which syncs them to the
  * disk; `checkpoints.ts`, which copies them from the log into the database; `sqlite-holds.ts` and
  * `sqlite-idempotency.ts`, which run the statements of `sqlite-bulk.ts` and `sqlite-statements.ts`;
- * `sqlite-records.ts` and `sqlite-requests.ts`, which write the records of requests and their sums.
+ * `sqlite-records.ts` and `sqlite-requests.ts`, which write the records of requests and their sums;
+ * `sqlite-rates.ts`, which counts requests by the minute.
  */
 export class SqliteHotPath implements HotPath {
   readonly idempotency: SqliteIdempotency;
   readonly requests: SqliteRequests;
+  readonly rates: SqliteRates;
   readonly #database: Sqlite.Database;
   readonly #checkpoints: Checkpoints;
   readonly #keys: ReturnType<typeof prepareKeys>;
@@ -65,6 +68,7 @@ export class SqliteHotPath implements HotPath {
       if (isRetry || !this.#isRegistered) this.#register();
     });
     this.idempotency = new SqliteIdempotency(this.#database, this.#group, self.id, now);
+    this.rates = new SqliteRates(this.#database, this.#group, self.id, now);
     this.#holds = new SqliteHolds(this.#database, self.id, now);
     const keep = (call: EndedCall): void => this.idempotency.keep(call);
     const records = new SqliteRecords(this.#database, this.#group);

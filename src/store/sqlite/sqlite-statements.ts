@@ -166,3 +166,31 @@ export function prepareIdempotency(database: Sqlite.Database) {
     ),
   };
 }
+
+/** A row of a counter; its counts fit numbers. */
+type RateRow = [window_ms: number, requests: number, tokens: number, in_flight: number];
+
+/** The statements that count requests by rates. */
+export function prepareRates(database: Sqlite.Database) {
+  return {
+    read: database
+      .prepare<[counter: string], RateRow>(
+        'select window_ms, requests, tokens, in_flight from rates where counter = ?',
+      )
+      .raw(),
+    write: database.prepare<[counter: string, ...RateRow]>(
+      `insert into rates (counter, window_ms, requests, tokens, in_flight) values (?, ?, ?, ?, ?)
+       on conflict (counter) do update set
+         window_ms = excluded.window_ms, requests = excluded.requests, tokens = excluded.tokens,
+         in_flight = excluded.in_flight`,
+    ),
+    occupy: database.prepare<
+      [request_id: string, counter: string, process_id: string, now_ms: number]
+    >(`insert into rate_slots (request_id, counter, process_id, created_ms) values (?, ?, ?, ?)`),
+    free: database
+      .prepare<[request_id: string], [counter: string]>(
+        'delete from rate_slots where request_id = ? returning counter',
+      )
+      .raw(),
+  };
+}

@@ -9,7 +9,10 @@ onEachStore('several processes on one store', (ground) => {
   it('add up on one database', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
-    const children = [new Child(ground.place.url, id, 300), new Child(ground.place.url, id, 300)];
+    const children = [
+      new Child('spender', ground.place.url, id, 300),
+      new Child('spender', ground.place.url, id, 300),
+    ];
     expect(await Promise.all(children.map((child) => child.end()))).to.deep.equal([0, 0]);
     const settled = children.flatMap(({ lines }) => lines);
     const entries = (await store.ledger(id, { limit: 1_000 })).slice(1);
@@ -29,7 +32,7 @@ onEachStore('several processes on one store', (ground) => {
     const { id } = await store.createAccount('ann', dollars(1));
     const settled: string[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
-      const child = new Child(ground.place.url, id, 1_000_000);
+      const child = new Child('spender', ground.place.url, id, 1_000_000);
       await child.settled(1 + kill * 7);
       await child.kill();
       settled.push(...child.lines);

@@ -2,9 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const SPENDER = fileURLToPath(new URL('./spender.ts', import.meta.url));
-
-/** A process of its own that holds and charges; see spender.ts for what it prints. */
+/** A process of its own that runs a script of this folder, which says what it prints. */
 export class Child {
   readonly lines: string[] = [];
   readonly #process: ChildProcess;
@@ -12,8 +10,9 @@ export class Child {
   #rest = '';
   #wake = (): void => undefined;
 
-  constructor(url: string, account_id: string, requests: number) {
-    this.#process = fork(SPENDER, [url, account_id, String(requests)], {
+  constructor(script: 'spender' | 'rate-taker', url: string, ...rest: (string | number)[]) {
+    const path = fileURLToPath(new URL(`./${script}.ts`, import.meta.url));
+    this.#process = fork(path, [url, ...rest.map(String)], {
       execArgv: ['--import', 'tsx'],
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
@@ -26,7 +25,7 @@ export class Child {
     return this.#process.pid ?? 0;
   }
 
-  /** Resolves when so many requests were settled. */
+  /** Resolves when it has printed so many lines. */
   async settled(count: number): Promise<void> {
     while (this.lines.length < count && this.#process.exitCode === null) {
       await new Promise<void>((resolve) => {

@@ -187,7 +187,7 @@ onEachStore('the verification of a store', (ground) => {
   it('sees one state of the books while another process writes', async function () {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
-    const child = new Child(ground.place.url, id, 1_000_000);
+    const child = new Child('spender', ground.place.url, id, 1_000_000);
     await child.settled(1);
     for (let settled = 0; settled < 300; settled = child.lines.length) {
       expect((await store.verify()).faults).to.deep.equal([]);
