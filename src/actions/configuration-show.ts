@@ -14,6 +14,7 @@ import { oneAction, requireGateway } from './action.js';
 const OPEN_STAGES: ReadonlySet<string> = new Set([
   'validate',
   'route',
+  'limit',
   'balance',
   'transform',
   'meter',
@@ -69,6 +70,7 @@ export function configurationShape(configuration: Configuration): object {
     trusted_proxies: configuration.trusted_proxies,
     cors: configuration.cors,
     limits: { ...limits },
+    rates: configuration.rates,
     first_start: first_start
       ? { account: first_start.account, credit: formatDollars(first_start.credit_nano) }
       : null,
@@ -151,6 +153,7 @@ function modelShape(model: Model): object {
     created: model.created,
     capabilities: [...model.capabilities],
     limits: model.limits,
+    rates: model.rates ?? null,
     passthrough: [...model.passthrough],
     price: priceShape(model.price),
     upstreams: model.upstreams.map(upstreamShape),

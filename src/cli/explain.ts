@@ -10,6 +10,7 @@ import {
   namedModels,
   type Configuration,
   type EndpointEntry,
+  type RateLimits,
   type StageEntry,
 } from '../core/configuration.js';
 import { isRecord } from '../lib/objects.js';
@@ -17,6 +18,7 @@ import type { Modality } from '../pipeline/modality.js';
 import { formatOption } from '../pipeline/stage.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { printJson, printLine } from './print.js';
+import type { Rates } from '../core/limits.js';
 import { publicName, type Model, type Upstream } from '../core/model.js';
 import { environmentOf } from './environment.js';
 import { previewBody, printPreview, readBody } from './explain-body.js';
@@ -60,6 +62,7 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
   const explained: Explained = {
     model,
     endpoints,
+    rates: { ...configuration.rates, ...(model.rates && { model: model.rates }) },
     margins: await margins(model.upstreams),
     defaults: modalities.map((modality) => ({
       modality: modality.name,
@@ -73,6 +76,7 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
   if (model.description !== undefined) printLine(model.description);
   printLine(`${model.id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);
   printEndpoints(endpoints);
+  printRates(explained.rates);
   printUpstreams(explained);
   explained.defaults.forEach(printDefaults);
   explained.bills.forEach(printBill);
@@ -82,6 +86,7 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
 interface Explained {
   model: Model;
   endpoints: readonly EndpointEntry[];
+  rates: RateLimits & { model?: Rates };
   margins: readonly Margin[][];
   defaults: readonly {
     modality: string;
@@ -111,6 +116,34 @@ function printEndpoints(endpoints: readonly EndpointEntry[]): void {
   }
 }
 
+/** Those of gateway.yaml: the terms of a key or an account are in the store. */
+function printRates(rates: Explained['rates']): void {
+  const rows = RATE_LABELS.flatMap(([name, label]) => {
+    const { [name]: own } = rates;
+    return own ? [[label, ratesText(own)] as const] : [];
+  });
+  if (rows.length === 0) return;
+  printLine('\nIts rates');
+  const width = Math.max(...rows.map(([label]) => label.length));
+  for (const [label, text] of rows) printLine(`  ${label.padEnd(width)}  ${text}`);
+}
+
+const RATE_LABELS = [
+  ['key', 'each key'],
+  ['account', 'each account'],
+  ['model', 'this model'],
+  ['all', 'all requests'],
+] as const;
+
+function ratesText({ requests_per_minute, tokens_per_minute, concurrent_requests }: Rates): string {
+  const parts = [
+    requests_per_minute === undefined ? [] : [`${requests_per_minute} requests a minute`],
+    tokens_per_minute === undefined ? [] : [`${tokens_per_minute} tokens a minute`],
+    concurrent_requests === undefined ? [] : [`${concurrent_requests} requests at once`],
+  ];
+  return parts.flat().join(', ');
+}
+
 const COLUMNS = 80;
 
 /** Joins parts in lines of at most 80 columns. Each further line begins with `indent`. */
@@ -132,7 +165,9 @@ function stageText({ name, option }: StageEntry): string {
   if (option === undefined || option === null) return name;
   if (typeof option === 'string') return `${name}: ${option}`;
   if (!isRecord(option)) return `${name}: ${formatOption(option)}`;
-  const entries = Object.entries(option).map(([key, value]) => `${key}: ${String(value)}`);
+  const entries = Object.entries(option).map(([key, value]) => {
+    return `${key}: ${typeof value === 'string' ? value : formatOption(value)}`;
+  });
   return `${name}: { ${entries.join(', ')} }`;
 }
 
@@ -197,7 +232,15 @@ function printBill({ request, held_nano, charges }: SampleBill): void {
   }
 }
 
-function shapeOf({ model, endpoints, margins, defaults, bills, preview }: Explained): object {
+function shapeOf({
+  model,
+  endpoints,
+  rates,
+  margins,
+  defaults,
+  bills,
+  preview,
+}: Explained): object {
   const shares = sharesOf(model.upstreams);
   return {
     model: model.id,
@@ -209,6 +252,7 @@ function shapeOf({ model, endpoints, margins, defaults, bills, preview }: Explai
       at: `${method} ${path}`,
       stages: stages.map(stageText),
     })),
+    rates,
     upstreams: model.upstreams.map((upstream, at) => ({
       provider: upstream.provider.name,
       model: upstream.model,

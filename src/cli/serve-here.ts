@@ -34,7 +34,8 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   const checked = await load(options);
   const { log, lines } = openLog(checked.configuration);
   const clock = new SharedClock(Date.now());
-  const parts = { log, lines, now: Date.now, clock, random: Math.random };
+  const has_workers = cluster.isWorker;
+  const parts = { log, lines, now: Date.now, clock, random: Math.random, has_workers };
   const gateway = await Gateway.open(checked, parts);
   const address = await listen(gateway);
   const metrics = await measure(gateway, log);

@@ -13,6 +13,7 @@ import { checkListUnits, checkUnits, examplePrice, readPrice } from './prices.js
 import { isMisspelt } from '../yaml/misspelt.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
+import { readRates } from './rates.js';
 import { readToolTypes } from './tool-types.js';
 import { readUpstreams, type Known, type ReadUpstream } from './upstreams.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -68,6 +69,7 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
   checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
+  const rates = readRates(entry.rates);
   const model: Model = {
     id,
     ...(entry.description !== undefined && { description: entry.description }),
@@ -78,6 +80,7 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
     limits: readLimits(entry, known),
     passthrough,
     ...(tool_types && { tool_types }),
+    ...(rates && { rates }),
     price: paid === 'list' ? (upstreams[0]?.upstream.price ?? FREE) : paid,
   };
   return { ...checked, model };

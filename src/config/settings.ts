@@ -8,6 +8,7 @@ import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
 import { checkUnreadStore, readStoreUrl } from './store-url.js';
 import type { Configuration } from '../core/configuration.js';
+import { readRateLimits } from './rates.js';
 import { readDuration, readSize } from '../yaml/units.js';
 import { readUrl } from '../yaml/urls.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -31,6 +32,7 @@ type Settings = Pick<
   | 'drain_delay_ms'
   | 'keep_alive_ms'
   | 'limits'
+  | 'rates'
   | 'requests'
   | 'log_level'
   | 'log_format'
@@ -97,6 +99,7 @@ export function readSettings(
     drain_delay_ms: duration('drain_delay', 0, 0),
     keep_alive_ms,
     limits,
+    rates: readRateLimits(gateway.rates),
     requests: readRequests(source, gateway.requests ?? {}),
     log_level: gateway.log?.level ?? 'info',
     log_format: gateway.log?.format ?? 'auto',

@@ -1,4 +1,5 @@
 import type { Provider } from './provider.js';
+import type { Rates } from './limits.js';
 import type { Model } from './model.js';
 import type { Place } from './config-fault.js';
 
@@ -84,6 +85,13 @@ export interface SignIn {
   session: SessionLimits;
 }
 
+/** Rates by whom they limit. */
+export interface RateLimits {
+  key?: Rates;
+  account?: Rates;
+  all?: Rates;
+}
+
 /** gateway.yaml, checked, joined with its manifests, frozen. Durations in ms, sizes in bytes. */
 export interface Configuration {
   file: string;
@@ -152,6 +160,8 @@ export interface Configuration {
     failed_keys: number;
     sign_ins: number;
   };
+  /** The rates of each key, of each account, and of all requests together. */
+  rates: RateLimits;
   requests: {
     /** How long records of requests are kept, and how long the totals of hours and days. */
     keep_ms: number;

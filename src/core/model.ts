@@ -119,6 +119,8 @@ export interface Model {
   /** The types of tools, beside `function`, that clients may send to its upstreams. */
   tool_types?: ReadonlySet<string>;
   price: Price;
+  /** The rates of all its clients together. */
+  rates?: Rates;
 }
 
 /** The name by which clients know a model: the alias by which they ask for it, else its ID. */

@@ -37,6 +37,12 @@ export interface UpstreamAttempt {
   took_ms: number;
 }
 
+/** Which limit of a rate has refused a request. */
+export interface LimitedBy {
+  limiter: 'key' | 'account' | 'model' | 'all';
+  unit: 'requests' | 'tokens' | 'concurrent';
+}
+
 /** The maximum length of a message in a record. */
 export const MESSAGE_CHARACTERS = 200;
 

@@ -62,6 +62,8 @@ export interface GatewayOptions {
   random: () => number;
   /** Waits before a call is sent again; a timer without it. */
   pause?: (ms: number) => Promise<void>;
+  /** Whether other processes serve the same SQLite file: they share the counters of rates. */
+  has_workers?: boolean;
   /** How long an answer waits for the store before its charge goes to the journal. */
   store_wait_ms?: number;
   /** How long the parts may take to close after the drain. */
@@ -180,7 +182,10 @@ export class Gateway {
   static async open(checked: ValidCheck, options: GatewayOptions): Promise<Gateway> {
     const { configuration } = checked;
     const { clock } = options;
-    const store = await openStore(configuration.store, { now: clock?.now ?? options.now });
+    const store = await openStore(configuration.store, {
+      now: clock?.now ?? options.now,
+      rates: options.has_workers ? 'store' : 'memory',
+    });
     const { connections, idle_connection_ms: idle_ms } = configuration.limits;
     const network = createNetwork({ connections, idle_ms });
     try {

@@ -125,6 +125,7 @@ export class Heartbeat {
     const { store } = this.parts;
     const configuration = this.parts.configuration();
     await this.#sweepHolds();
+    await store.rates.sweep();
     await store.images.sweep();
     await store.rests.sweep();
     await store.idempotency.sweep(configuration.limits.idempotency_total_bytes);

@@ -49,6 +49,16 @@ export interface Need {
   readonly what: string;
 }
 
+/** What is left of a limit by the minute, and when its minute ends, in ms since 1970. */
+export interface RateLeft {
+  limit: number;
+  remaining: number;
+  reset_ms: number;
+}
+
+/** What is left for a request by the limits of which the least is left. */
+export type RatesLeft = Readonly<Partial<Record<'requests' | 'tokens', RateLeft>>>;
+
 /** A format in which clients send requests to a modality, named by `validate: NAME`. */
 export interface RequestFormat {
   /** Also the name of the schema of its body, `schemas/NAME.schema.json`. */
@@ -95,6 +105,8 @@ export interface RequestFormat {
   owns?(method: string, path: string): boolean;
   /** Writes the body of an error; absent if its clients parse the common shape. */
   error?(error: GatewayError, request_id: string): object;
+  /** Further headers that tell its clients what is left of their rates. */
+  rateHeaders?(left: RatesLeft): Readonly<Record<string, string>>;
   /** The name of the schema of these bodies. */
   readonly error_schema?: string;
   /**

@@ -35,6 +35,7 @@ export function spendingEndpoint(
     'auth',
     { validate: format },
     { route: { capability: modality } },
+    'limit',
     'balance',
     { transform: modality },
     'meter',

@@ -2,6 +2,7 @@ import type { Bill, Receipt } from '../billing/bill.js';
 import {
   CLIENT_DISCONNECTED_STATUS,
   FLAGS,
+  type LimitedBy,
   type RequestRecord,
   type UpstreamAttempt,
   MESSAGE_CHARACTERS,
@@ -31,6 +32,7 @@ export class RequestNotes {
   flags = 0;
   /** The code of an error that was sent after the status. */
   code: string | null = null;
+  limited_by: LimitedBy | undefined;
   client: ClientConnection | undefined;
   /** The record that was written to the store with the charge. */
   record: RequestRecord | undefined;

@@ -25,8 +25,11 @@ export function stageHint(name: string, known: readonly string[]): string {
   const settings: object = readShippedSchema('gateway').properties;
   if (Object.hasOwn(settings, name))
     return `it is a setting: ${name}: stands at the top of the file`;
-  const isLimit = /rate|throttle|rpm|tpm/i.test(name);
-  const foreign = foreignKeyHint(isLimit ? 'rate_limit' : name, 'GatewayFile', undefined);
+  if (/rate|throttle|rpm|tpm/i.test(name)) {
+    const rates = 'rates: { key: { requests_per_minute: 60 } }';
+    return `its name is "limit", and ${rates} says how much it allows`;
+  }
+  const foreign = foreignKeyHint(name, 'GatewayFile', undefined);
   if (foreign !== undefined && !foreign.includes('VALUE')) return foreign;
   const hint = didYouMean(name, known);
   const isNear = nearestWord(name, known) !== undefined;

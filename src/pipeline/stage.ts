@@ -5,6 +5,7 @@ import type { IdempotencyClaim } from '../billing/idempotency-claim.js';
 import type { EndpointEntry } from '../core/configuration.js';
 import { type GatewayError, OptionError } from '../core/errors.js';
 import type { Caller, Model } from '../core/model.js';
+import type { TokenUsage } from '../core/usage.js';
 import type { RequestMemory } from '../http/memory-budget.js';
 import { RequestNotes } from './request-record.js';
 import type { Services } from './services.js';
@@ -46,6 +47,8 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   request_id: string;
   /** The claim of its `Idempotency-Key`, if it has one. */
   claim?: IdempotencyClaim | undefined;
+  /** Ends what rates have counted of it; absent if no rate counts it. */
+  rate?: CountedRequest;
   /** When the request arrived, in ms since 1970. */
   time_ms: number;
   endpoint?: string;
@@ -59,6 +62,15 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   error_body?: (error: GatewayError, request_id: string) => object;
   /** Writes an error as a stream; see `RequestFormat`. */
   error_stream?: (error: GatewayError, failed: FailedRequest) => string | undefined;
+}
+
+/** A request that rates have counted. */
+export interface CountedRequest {
+  /**
+   * Corrects its tokens and ends it as a request at once. The second call does nothing. Never
+   * rejects.
+   */
+  end(usage: TokenUsage): Promise<void> | void;
 }
 
 /** A request that failed; `model` is empty if it was not read. */

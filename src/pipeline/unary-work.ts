@@ -35,6 +35,8 @@ interface UnaryModality<Format, Call, Reply> {
     model: Model,
   ): ((read: ReadMedia, upstreams: readonly Upstream[]) => Promise<Call>) | undefined;
   maxCost(call: Call, model: Model, upstreams: readonly Upstream[]): bigint;
+  /** See `Work.maxTokens`. */
+  maxTokens?(call: Call): number;
   /** Calls one upstream, once. Throws `UpstreamError`. */
   send(call: Call, upstream: Upstream, context: SendContext): Promise<Reply>;
   /** The answer to the client, with its bill. */
@@ -58,6 +60,7 @@ export function unaryPlan<Format, Call, Reply>(
     };
     const measured = modality.measure?.(call, model);
     const { unansweredBill } = modality;
+    const maxTokens = modality.maxTokens?.bind(modality);
     const work: Work = {
       upstreams: modality.upstreamsOf?.(call, model) ?? model.upstreams,
       ignored,
@@ -72,6 +75,7 @@ export function unaryPlan<Format, Call, Reply>(
         const reply = await modality.send(call, upstream, context);
         return modality.answer(reply, termsOf(upstream, context), format, context);
       },
+      ...(maxTokens && { maxTokens: () => maxTokens(call) }),
       ...(unansweredBill && {
         unansweredBill: (upstream, context) => unansweredBill(termsOf(upstream, context)),
       }),

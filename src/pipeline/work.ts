@@ -116,6 +116,8 @@ export interface Work {
   readonly measure?: ((read: ReadMedia) => Promise<void>) | undefined;
   /** The max cost in nano-dollars, at the most expensive of its upstreams. */
   maxCost(): bigint;
+  /** The max tokens that it can use at any of its upstreams; absent if nothing bounds them. */
+  maxTokens?(): number;
   /** Calls one upstream, once. Throws `UpstreamError` if the upstream fails. */
   send(upstream: Upstream, context: SendContext): Promise<Answer>;
   /**

@@ -3,6 +3,7 @@ import type { Stage } from '../pipeline/stage.js';
 import { auth } from './auth.js';
 import { balance } from './balance.js';
 import { deny } from './deny.js';
+import { limit } from './limit.js';
 import { mask } from './mask.js';
 import { meter } from './meter.js';
 import { model } from './model.js';
@@ -20,6 +21,7 @@ export function builtInStages(modalities: Modalities): ReadonlyMap<string, Stage
     mask,
     deny,
     route(modalities),
+    limit(modalities),
     balance,
     transform(modalities),
     meter,

@@ -36,8 +36,11 @@ export const meter: Stage = {
       const answer = fact(state, 'answer');
       if ('finish' in answer) {
         const bill = await answer.finish();
+        const ended = state.rate?.end(bill.usage);
         const receipt = await charge(bill, answer, state, services);
         state.receipt = receipt;
+        // Before the last byte: the client may send its next request at once.
+        await ended;
         await answer.close(receipt);
       }
       await next();

@@ -1,9 +1,12 @@
-import type { RequestRecord } from '../core/request-record.js';
+import type { LimitedBy, RequestRecord } from '../core/request-record.js';
 
 /** The parts of a request that a view may read beside its record. None is content. */
 export interface EndedRequest {
   req: { headers: Readonly<Record<string, string | string[] | undefined>> };
-  state: { hold?: { amount_nano: bigint | null } };
+  state: {
+    hold?: { amount_nano: bigint | null };
+    notes?: { limited_by: LimitedBy | undefined };
+  };
 }
 
 /**

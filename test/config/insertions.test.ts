@@ -40,7 +40,7 @@ describe('stages that are added to endpoints', () => {
     const all = '"*": { before: { transform: [./mask.mjs] }, after: { auth: [./note.mjs] } }';
     const found = await checked(all);
     expect(stagesOf(found, 'chat')).to.equal(
-      'auth ./note.mjs validate route balance ./mask.mjs transform meter',
+      'auth ./note.mjs validate route limit balance ./mask.mjs transform meter',
     );
     expect(stagesOf(found, 'models')).to.equal('auth ./note.mjs models');
     const own = found.configuration?.endpoints.find(({ name }) => name === 'chat');
@@ -53,7 +53,7 @@ describe('stages that are added to endpoints', () => {
       'chat: { before: { transform: [./note.mjs] }, after: { transform: [./note.mjs] } }',
     );
     expect(stagesOf(found, 'chat')).to.equal(
-      'auth validate route balance ./mask.mjs ./note.mjs transform ./note.mjs ./mask.mjs meter',
+      'auth validate route limit balance ./mask.mjs ./note.mjs transform ./note.mjs ./mask.mjs meter',
     );
     expect(stagesOf(found, 'messages')).not.to.include('./note.mjs');
   });

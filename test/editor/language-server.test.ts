@@ -28,6 +28,9 @@ const FILE = `<include>include: [models/*.yaml]
 <limits>limits:
   <limits/body>body: 20mb
   <limits/keys>keys: 100
+<rates>rates:
+  <rateLimits/key>key:
+    <rates/requests_per_minute>requests_per_minute: 60
 <requests>requests:
   <requests/keep>keep: 30d
 <log>log:
@@ -86,6 +89,7 @@ const FILE = `<include>include: [models/*.yaml]
       - <stage/validate>validate: chat-completion
       - <stage/route>route: { <stage/route/capability>capability: chat }
       - ./plugins/mask-pii.js
+      - limit
       - <balance>balance
       - <stage/transform>transform: chat
       - meter

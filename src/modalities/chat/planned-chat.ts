@@ -41,6 +41,7 @@ import { inlineUrls } from './inline-urls.js';
 import {
   chatBill,
   chatMaxCost,
+  chatMaxTokens,
   promptTokens,
   refuseTooLong,
   replyBill,
@@ -112,6 +113,10 @@ class PlannedChat implements Work, Countable {
 
   maxCost(): bigint {
     return chatMaxCost(this.request, this.model, this.upstreams);
+  }
+
+  maxTokens(): number {
+    return chatMaxTokens(this.request, this.model, this.upstreams);
   }
 
   /** Counts images as the first upstream of the model does. */

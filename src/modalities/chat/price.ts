@@ -152,6 +152,24 @@ export function chatMaxCost(
   return highest;
 }
 
+/**
+ * The max tokens of a chat call, at any of the upstreams. No upstream reads more of a prompt than
+ * its context holds.
+ */
+export function chatMaxTokens(
+  request: ChatRequest,
+  model: Model,
+  upstreams: readonly Upstream[],
+): number {
+  let highest = 0;
+  for (const { provider } of upstreams) {
+    const { prompt_tokens, completion_tokens } = maxTokens(request, model, provider);
+    const readable = (model.limits.context ?? Infinity) * promptReads(request.call, provider);
+    highest = Math.max(highest, Math.min(prompt_tokens, readable) + completion_tokens);
+  }
+  return highest;
+}
+
 /** The prices that a prompt of at most so many tokens can have. */
 function possiblePrices(price: Price, { prompt_tokens }: TokenUsage, reads: number): Price[] {
   const { long_prompt } = price;

@@ -8,7 +8,7 @@ import {
   type EmbeddingFormat,
 } from './formats/embedding.js';
 import { readEmbedding } from './manifest.js';
-import { embeddingBill, embeddingMaxCost } from './price.js';
+import { embeddingBill, embeddingMaxCost, embeddingMaxTokens } from './price.js';
 import { probeEmbedding } from './probe.js';
 import { sampleBill } from './sample-bill.js';
 import { sendEmbedding } from './send.js';
@@ -18,6 +18,7 @@ const FORMATS: readonly EmbeddingFormat[] = [openAiFormat];
 const plan = unaryPlan({
   formats: FORMATS,
   maxCost: (call, _model, upstreams) => embeddingMaxCost(call, upstreams),
+  maxTokens: embeddingMaxTokens,
   send: (call, upstream, { client, services }) => sendEmbedding(call, upstream, client, services),
   answer: ({ vectors, usage }, terms, format) => {
     const { call, model, provider } = terms;

@@ -30,6 +30,11 @@ export function embeddingMaxCost(call: EmbeddingCall, upstreams: readonly Upstre
   return maxNano(costs);
 }
 
+/** The max tokens of a call at any upstream. */
+export function embeddingMaxTokens(call: EmbeddingCall): number {
+  return maxTokens(call).prompt_tokens;
+}
+
 /**
  * Bills the reported usage if it is plausible, even beyond the hold. Otherwise bills the gateway's
  * own count, capped by the hold.

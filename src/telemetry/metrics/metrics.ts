@@ -1,6 +1,7 @@
 import type { Counter, Registry } from 'prom-client';
 import type { Configuration } from '../../core/configuration.js';
 import type { RequestRecord } from '../../core/request-record.js';
+import type { EndedRequest } from '../record-sink.js';
 import type { GatewayFacts, View } from '../view.js';
 import { loadPrometheus, type MetricValues, type Prometheus } from './prometheus.js';
 import { RequestMetrics } from './request-metrics.js';
@@ -31,8 +32,8 @@ export class Metrics implements View {
     addStateMetrics(this.prometheus, this.#registry, facts);
   }
 
-  take(record: RequestRecord): void {
-    this.#requests.take(record);
+  take(record: RequestRecord, { state }: EndedRequest): void {
+    this.#requests.take(record, state.notes?.limited_by);
   }
 
   reloaded(configuration: Configuration): void {

@@ -1,6 +1,6 @@
 import type { Counter, Histogram, Registry } from 'prom-client';
 import type { Configuration } from '../../core/configuration.js';
-import type { RequestRecord, UpstreamAttempt } from '../../core/request-record.js';
+import type { LimitedBy, RequestRecord, UpstreamAttempt } from '../../core/request-record.js';
 import { TOKEN_CLASSES } from '../../core/usage.js';
 import type { Prometheus } from './prometheus.js';
 
@@ -28,6 +28,7 @@ export class RequestMetrics {
   readonly #uncollected: Counter;
   readonly #attempts: Counter;
   readonly #attempt_seconds: Histogram;
+  readonly #limited: Counter;
 
   constructor(
     prometheus: Prometheus,
@@ -58,6 +59,8 @@ export class RequestMetrics {
     const answered = 'Until an upstream had answered or failed.';
     const name = 'upstream_attempt_duration_seconds';
     this.#attempt_seconds = histogram(name, answered, SECONDS, 'provider');
+    const refused = 'Requests refused for their rate, by who has the limit.';
+    this.#limited = counter('rate_limited_total', refused, 'limiter', 'unit');
     this.#expectUncollected();
   }
 
@@ -76,7 +79,7 @@ export class RequestMetrics {
     }
   }
 
-  take(record: RequestRecord): void {
+  take(record: RequestRecord, limited_by: LimitedBy | undefined): void {
     const { endpoint, status, code, took_ms, own_ms, first_token_ms } = record;
     const model = bounded(record.model, this.names.models);
     const provider = bounded(record.provider, this.names.providers);
@@ -84,6 +87,7 @@ export class RequestMetrics {
     this.#seconds.observe({ endpoint, model }, took_ms / 1_000);
     this.#overhead.observe({ endpoint }, own_ms / 1_000);
     if (first_token_ms !== null) this.#first_token.observe({ model }, first_token_ms / 1_000);
+    if (limited_by) this.#limited.inc({ ...limited_by }, 1);
     for (const attempt of record.attempts) this.#attempt(attempt);
     if (record.prompt_tokens !== null) this.#count(record, model);
     const { cost_nano, uncollected_nano } = record;

@@ -42,6 +42,7 @@ export function contracts(): Contract[] {
       ),
     ),
     ...tasks.map((name) => contract('route', name)),
+    contract('limit'),
     contract('balance'),
     contract('balance', 'gate'),
     ...operations.map((name) => contract('transform', name)),

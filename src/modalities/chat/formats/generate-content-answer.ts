@@ -148,8 +148,11 @@ const STATUSES: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
-/** An error as Google's clients parse it. */
-export function errorOf({ status: code, message }: GatewayError): object {
+/** An error as Google's clients parse it. They wait as long as its details say. */
+export function errorOf({ status: code, message, headers }: GatewayError): object {
   const other = code < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL';
-  return { error: { code, message, status: STATUSES[code] ?? other } };
+  const { 'retry-after': seconds } = headers;
+  const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` };
+  const details = code === 429 && seconds !== undefined && { details: [retry] };
+  return { error: { code, message, status: STATUSES[code] ?? other, ...details } };
 }

@@ -4,6 +4,7 @@ import { argumentsObject } from '../../../lib/tool-arguments.js';
 import { ERRORS, GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { TokenUsage } from '../../../core/usage.js';
+import type { RatesLeft } from '../../../pipeline/modality.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { MessagesBody } from '../../../schema-types/messages.js';
 import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
@@ -68,6 +69,7 @@ export const messages: ChatFormat = {
     return new MessagesWriter(messageHead(head), visible, options);
   },
   error: errorOf,
+  rateHeaders,
   error_schema: 'messages#/$defs/error',
 };
 
@@ -172,6 +174,17 @@ function messagesUsage({
     cache_read_input_tokens: cached_tokens,
     output_tokens: completion_tokens,
   };
+}
+
+function rateHeaders(left: RatesLeft): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [unit, { limit, remaining, reset_ms }] of Object.entries(left)) {
+    const name = `anthropic-ratelimit-${unit}`;
+    headers[`${name}-limit`] = String(limit);
+    headers[`${name}-remaining`] = String(remaining);
+    headers[`${name}-reset`] = new Date(reset_ms).toISOString();
+  }
+  return headers;
 }
 
 /** Error types of this API that differ from the gateway's. */

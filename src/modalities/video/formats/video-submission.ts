@@ -41,6 +41,7 @@ export function submissionStages(format: string): DefaultEndpoint['stages'] {
     'auth',
     { validate: format },
     { route: { capability: 'video' } },
+    'limit',
     'balance',
     { transform: 'video.submit' },
   ];
