@@ -26,7 +26,7 @@ export interface Turn {
 export function addPrompt(output: HTMLElement, text: string, images: readonly string[]): void {
   const root = element('article', '', 'turn mine');
   const words = element('div', text, 'words');
-  root.append(element('h3', 'You'), words);
+  root.append(element('h3', 'You', 'hint'), words);
   for (const source of images) {
     const image = element('img');
     image.src = source;
@@ -39,7 +39,7 @@ export function addPrompt(output: HTMLElement, text: string, images: readonly st
 
 /** Adds a place for the answers to one prompt, side by side. */
 export function addRow(output: HTMLElement, names: readonly string[]): Turn[] {
-  const row = element('div', '', names.length > 1 ? 'pair' : '');
+  const row = element('div', '', names.length > 1 ? 'split halves' : '');
   output.append(row);
   return names.map((name) => addTurn(output, row, name));
 }
@@ -50,7 +50,7 @@ function addTurn(output: HTMLElement, row: HTMLElement, name: string): Turn {
   const words = element('div', '', 'words');
   const note = element('p', '', 'hint');
   note.hidden = true;
-  root.append(element('h3', name), words, note);
+  root.append(element('h3', name, 'hint'), words, note);
   row.append(root);
   let text = '';
   let timer: number | undefined;
@@ -75,7 +75,7 @@ function addTurn(output: HTMLElement, row: HTMLElement, name: string): Turn {
       note.textContent = message;
       note.hidden = message === '';
     },
-    bill: (summary) => add(element('p', summary, 'bill')),
+    bill: (summary) => add(element('p', summary, 'hint bill')),
     fail: (message) => {
       const notice = element('div', message, 'notice bad');
       notice.setAttribute('role', 'alert');
@@ -86,7 +86,7 @@ function addTurn(output: HTMLElement, row: HTMLElement, name: string): Turn {
       note.hidden = true;
       if (text !== '') draw();
       root.removeAttribute('aria-busy');
-      const tools = element('div', '', 'tools');
+      const tools = element('div', '', 'row tools');
       if (text !== '') tools.append(copyButton(() => text, `Copy the answer of ${name}`));
       tools.append(shownCode(call, name));
       add(tools);

@@ -50,7 +50,7 @@ function Text({ document: { html, sections } }: { document: Document }): JSX.Ele
   return (
     <div class="document">
       {sections.length > 2 && (
-        <nav aria-label="On this page">
+        <nav class="small" aria-label="On this page">
           <ul>
             {sections.map(({ id, text }) => (
               <li>
@@ -60,7 +60,7 @@ function Text({ document: { html, sections } }: { document: Document }): JSX.Ele
           </ul>
         </nav>
       )}
-      <article dangerouslySetInnerHTML={{ __html: html }} />
+      <article class="words" dangerouslySetInnerHTML={{ __html: html }} />
     </div>
   );
 }

@@ -30,7 +30,7 @@ export function KeyringList<Row extends Terms>(props: {
       pathTo={(words) => addressOf(path, { ...words })}
     >
       {ended.length > 0 && (
-        <details class="card ended">
+        <details class="card">
           <summary>{pluralize(ended.length, noun)} revoked or expired</summary>
           <Table label={label} columns={columns} rows={ended} />
         </details>

@@ -56,7 +56,7 @@ function Details(props: {
 }): JSX.Element {
   const { model, aliases, public_url, operator } = props;
   return (
-    <div class="model">
+    <div class="split model">
       <div class="stack">
         <Card title="About">
           <div class="stack">
@@ -116,7 +116,7 @@ function Facts(props: { title: string; facts: readonly [string, string][] }): JS
 function Upstreams({ model }: { model: Model }): JSX.Element {
   return (
     <Card title="Upstreams" about="In the order in which they are tried; operators see this.">
-      <ol class="upstreams">
+      <ol>
         {model.upstreams.map(({ provider, model: name, weight }) => (
           <li>
             <strong>{provider.name}</strong> <code>{name}</code>
@@ -131,7 +131,7 @@ function Upstreams({ model }: { model: Model }): JSX.Element {
 /** Tabs made of radio buttons, which need no script. */
 function Snippets({ model, public_url }: { model: Model; public_url: string }): JSX.Element {
   return (
-    <fieldset class="tabs">
+    <fieldset class="stack tabs">
       <legend class="unseen">Example of a call to {model.id}</legend>
       <div class="segments">
         {LANGUAGES.map((language, at) => (

@@ -128,7 +128,7 @@ const COLUMNS: Column<ListedModel>[] = [
     class: 'lead',
     cell: ({ model: { id, description }, owner }) => (
       <>
-        <a class="model-id" href={modelPath(id)}>
+        <a href={modelPath(id)}>
           <strong>{id}</strong>
         </a>
         <div class="hint">{owner}</div>

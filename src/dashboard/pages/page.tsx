@@ -28,13 +28,12 @@ export interface Page {
 
 const STYLES = [
   'base.css',
-  'layout.css',
   'parts.css',
+  'layout.css',
   'forms.css',
   'data.css',
   'charts.css',
   'playground.css',
-  'turns.css',
   'document.css',
 ];
 
@@ -62,7 +61,7 @@ export function FramedPage(props: {
       </a>
       <div class="frame">
         <Sidebar at={page.at ?? ctx.path} visitor={visitor} />
-        <main id="main" class={page.narrow ? 'page narrow' : 'page'} tabIndex={-1}>
+        <main id="main" class={page.narrow ? 'page stack narrow' : 'page stack'} tabIndex={-1}>
           <Heading {...page} />
           {visitor?.session.suspended && <SuspendedNotice />}
           {page.body}
@@ -143,15 +142,15 @@ function Document(props: {
 
 function Heading({ title, about, actions, above }: Page): JSX.Element {
   return (
-    <header>
+    <header class="row">
       <div>
         {above && (
-          <nav aria-label="Above">
+          <nav class="small" aria-label="Above">
             <a href={above.path}>← {above.name}</a>
           </nav>
         )}
         <h1>{title}</h1>
-        {about && <p>{about}</p>}
+        {about && <p class="soft">{about}</p>}
       </div>
       {actions && <div class="row">{actions}</div>}
     </header>
@@ -190,7 +189,7 @@ function Sidebar({ at, visitor }: { at: string; visitor: Visitor | undefined }):
 function SignedInAs({ visitor: { session } }: { visitor: Visitor }): JSX.Element {
   const { account_name, email } = session;
   return (
-    <div class="who">
+    <div class="who small">
       <div>
         <strong>{account_name}</strong>
         {email !== null && email !== account_name && <span class="faint">{email}</span>}

@@ -65,10 +65,10 @@ export function Card(props: {
   return (
     <section class="card">
       {props.title !== undefined && (
-        <header>
+        <header class="row">
           <div>
             <h2>{props.title}</h2>
-            {props.about && <p>{props.about}</p>}
+            {props.about && <p class="hint">{props.about}</p>}
           </div>
           {props.actions}
         </header>
@@ -89,9 +89,9 @@ export function Figures({ figures }: { figures: readonly Figure[] }): JSX.Elemen
     <dl class="card figures">
       {figures.map(({ name, value, note }) => (
         <div>
-          <dt>{name}</dt>
+          <dt class="soft small">{name}</dt>
           <dd class="figure">{value}</dd>
-          {note && <dd class="note">{note}</dd>}
+          {note && <dd class="hint">{note}</dd>}
         </div>
       ))}
     </dl>

@@ -82,7 +82,7 @@ function Playground(props: Choices & { public_url: string }): JSX.Element {
         </Notice>
       </noscript>
       <form
-        class="play"
+        class="split play"
         id="playground"
         data-url={public_url}
         data-clients={JSON.stringify(CLIENTS)}
@@ -112,7 +112,7 @@ function Playground(props: Choices & { public_url: string }): JSX.Element {
 function Conversation({ wanted }: { wanted: Model }): JSX.Element {
   return (
     <section class="card" aria-label="Conversation">
-      <div class="output" id="output" role="log" tabIndex={0} aria-label="Answers">
+      <div class="stack output" id="output" role="log" tabIndex={0} aria-label="Answers">
         <div class="empty" id="start">
           <h2>Say something</h2>
           <p>Answers appear here, with their cost.</p>
@@ -132,7 +132,7 @@ function Conversation({ wanted }: { wanted: Model }): JSX.Element {
           Prompt
         </label>
         <textarea id="prompt" name="prompt" required placeholder="Write a prompt…" rows={2} />
-        <ul class="attached" id="attached" aria-label="Images" hidden />
+        <ul class="row attached" id="attached" aria-label="Images" hidden />
         <p class="wrong" id="images-fault" role="alert" hidden />
         <div class="row">
           <span class="row">

@@ -198,8 +198,8 @@ describeInBrowser('the playground', (browser) => {
     const { page, id, faults } = await open();
     await page.getByLabel('Compare with').selectOption('claude-sonnet-4-5');
     await say(page, 'Hello');
-    await page.locator('.pair .bill').nth(1).waitFor();
-    expect(await page.locator('.pair h3').allTextContents()).to.deep.equal([
+    await page.locator('.halves .bill').nth(1).waitFor();
+    expect(await page.locator('.halves h3').allTextContents()).to.deep.equal([
       'gpt-4o-mini',
       'claude-sonnet-4-5',
     ]);

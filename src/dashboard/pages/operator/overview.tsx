@@ -34,7 +34,7 @@ export function liveRoute(services: DashboardServices): Route {
             <Reload fault={services.state.configuration_reason} />
             <LiveFigures live={live} />
             <Charts live={live} />
-            <div class="halves">
+            <div class="split halves">
               <WorstUpstreams live={live} />
               <Accounts live={live} />
             </div>
@@ -145,7 +145,7 @@ function Charts({ live }: { live: Live }): JSX.Element {
           {calls.parts.length > 0 && <Legend series={calls} />}
         </div>
       </Card>
-      <div class="halves">
+      <div class="split halves">
         <Card title={title}>
           <BarChart series={seriesOf('errors', errors, span, period)} title={title} is_bad />
         </Card>
