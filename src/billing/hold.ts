@@ -6,7 +6,7 @@ import type { ChargeWriter, HeldRequest } from './charge-writer.js';
 import type { IdempotencyClaim } from './idempotency-claim.js';
 
 /** The fields of a charge that the hold fills in. */
-type HoldFields = Pick<Charge, 'request_id' | 'account_id' | 'hold_nano'>;
+type HoldFields = Pick<Charge, 'request_id' | 'account_id' | 'hold_nano' | 'hold_windows'>;
 
 /**
  * Money set aside for one request. It ends by exactly one of charge and release; a second one does
@@ -16,6 +16,7 @@ export class Hold implements HeldRequest {
   index = -1;
   #open = false;
   #amount_nano: bigint | null;
+  #windows: string | undefined;
 
   constructor(
     private readonly services: { store: Store; charge_writer: ChargeWriter },
@@ -54,6 +55,7 @@ export class Hold implements HeldRequest {
     this.#open = true;
     const result = await store.hold(request_id, account_id, amount_nano, key_id);
     this.#open = result.admitted;
+    if (result.admitted) this.#windows = result.windows;
     return result;
   }
 
@@ -71,7 +73,11 @@ export class Hold implements HeldRequest {
   ): Promise<Collected | undefined> {
     if (!this.#open) throw new Error('A hold that has ended cannot be charged.');
     const { request_id, account_id, amount_nano } = this;
-    const whole = Object.assign({ request_id, account_id, hold_nano: amount_nano ?? 0n }, charge);
+    const whole: Charge = Object.assign(
+      { request_id, account_id, hold_nano: amount_nano ?? 0n },
+      charge,
+    );
+    if (this.#windows !== undefined) whole.hold_windows = this.#windows;
     const ended = this.claim?.ended(answer);
     const collected = await this.services.charge_writer.charge(whole, ended, record);
     this.#open = false;

@@ -11,6 +11,7 @@ import { DEFAULT_STORE, journalFolder, readPublicUrl, LISTEN } from './settings.
 import { readListen } from './listen-address.js';
 import { quote, type Source } from '../yaml/source.js';
 import { readStoreUrl } from './store-url.js';
+import { DEFAULT_TIME_ZONE, isTimeZone } from './time-zone.js';
 import { unreadable } from '../yaml/unreadable.js';
 
 /** Is told the first fault of a file that is no YAML, of which only some lines are used. */
@@ -55,6 +56,17 @@ export function listenAddressOf(
   return part(file, env, 'listen', read, on_broken);
 }
 
+/** The `time_zone`, UTC where the file has none that is valid. Throws likewise. */
+export function timeZoneOf(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  on_broken: OnBroken,
+): Promise<string> {
+  const read = (_: Source, written: string | undefined): string =>
+    written !== undefined && isTimeZone(written) ? written : DEFAULT_TIME_ZONE;
+  return part(file, env, 'time_zone', read, on_broken);
+}
+
 /** The `public_url`, without a closing slash. Throws likewise. */
 export function publicUrlOf(
   file: string,
@@ -91,7 +103,7 @@ function isTwin({ whole }: Source, { code, column, line }: ConfigFault, key: str
 async function part<T>(
   file: string,
   env: NodeJS.ProcessEnv,
-  key: 'store' | 'public_url' | 'models' | 'providers' | 'journal' | 'listen',
+  key: 'store' | 'time_zone' | 'public_url' | 'models' | 'providers' | 'journal' | 'listen',
   read: (source: Source, written: string | undefined) => T,
   on_broken?: OnBroken,
 ): Promise<T> {
@@ -133,7 +145,7 @@ async function sourceOf(
 }
 
 /** A line with one of the keys whose value is a text, and that value. */
-const PLAIN_LINE = /^(?:store|journal|listen|public_url):[ \t]+\S/u;
+const PLAIN_LINE = /^(?:store|journal|time_zone|listen|public_url):[ \t]+\S/u;
 
 /** The text with all other lines empty, so that places stay the same. */
 function plainLines(text: string): string {

@@ -104,6 +104,8 @@ export interface Configuration {
   store: string;
   /** The folder of the charges that wait for the store; absolute. */
   journal: string;
+  /** The zone of the days, weeks and months of allowances. */
+  time_zone: string;
   drain_ms: number;
   /** How long new work is taken after the signal to stop, while `/readyz` is 503. */
   drain_delay_ms: number;

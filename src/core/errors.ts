@@ -16,6 +16,7 @@ export const ERRORS = {
   sign_in_required: { status: 401, type: 'authentication_error' },
   insufficient_balance: { status: 402, type: 'insufficient_balance_error' },
   key_limit_reached: { status: 402, type: 'insufficient_balance_error' },
+  allowance_reached: { status: 402, type: 'insufficient_balance_error' },
   account_suspended: { status: 403, type: 'permission_error' },
   forbidden: { status: 403, type: 'permission_error' },
   not_found: { status: 404, type: 'invalid_request_error' },

@@ -80,3 +80,8 @@ export function sameWindows(
   }
   return undefined;
 }
+
+/** A window as part of a sentence: `a day`, `in 5h`. */
+export function perWindow(window: AllowanceWindow): string {
+  return isCalendarWindow(window) ? `a ${window}` : `in ${window}`;
+}

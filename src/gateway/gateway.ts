@@ -184,6 +184,7 @@ export class Gateway {
     const { clock } = options;
     const store = await openStore(configuration.store, {
       now: clock?.now ?? options.now,
+      time_zone: configuration.time_zone,
       rates: options.has_workers ? 'store' : 'memory',
     });
     const { connections, idle_connection_ms: idle_ms } = configuration.limits;

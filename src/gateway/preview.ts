@@ -150,7 +150,7 @@ function sendingOf(
 ): SendContext {
   const done = (): Promise<void> => Promise.resolve();
   const tasks: Pick<TaskStore, 'begin' | 'retarget'> = {
-    begin: (intent) => Promise.resolve(begunTask(intent, Date.now())),
+    begin: (intent) => Promise.resolve(begunTask(intent, null, Date.now())),
     retarget: done,
   };
   const hold = { amount_nano: null, handOver: <Moved>(move: () => Promise<Moved>) => move() };

@@ -6,6 +6,7 @@ const START: Readonly<Record<string, (configuration: Configuration) => unknown>>
   listen: ({ listen }) => listen,
   store: ({ store, directory }) => inFolder(store, directory),
   journal: ({ journal, directory }) => relative(directory, journal),
+  time_zone: ({ time_zone }) => time_zone,
   metrics: ({ metrics }) => metrics,
   traces: ({ traces }) => traces,
   alerts: ({ alerts }) =>
@@ -46,10 +47,21 @@ export function restartSentence(keys: readonly string[]): string | undefined {
 
 /** What serves after a reload: the new configuration with the settings of the start. */
 export function inForce(started: Configuration, next: Configuration): Configuration {
-  const { listen, store, journal, metrics, traces, alerts, log_level, log_format } = started;
+  const { listen, store, journal, time_zone, metrics, traces, alerts, log_level, log_format } =
+    started;
   const { connections, idle_connection_ms, journal_bytes } = started.limits;
   const limits = { ...next.limits, connections, idle_connection_ms, journal_bytes };
-  const kept = { listen, store, journal, metrics, traces, alerts, log_level, log_format };
+  const kept = {
+    listen,
+    store,
+    journal,
+    time_zone,
+    metrics,
+    traces,
+    alerts,
+    log_level,
+    log_format,
+  };
   return Object.freeze({ ...next, ...kept, limits: Object.freeze(limits) });
 }
 

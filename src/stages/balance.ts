@@ -84,7 +84,7 @@ const MAX_TRIES = 4;
  * Takes the hold. If only the holds of requests in flight leave too little, it lowers the max cost
  * of the work, if the work can do so. Throws `GatewayError` (402) if the hold is refused.
  */
-async function admit(hold: Hold, ctx: Context, { store }: Services): Promise<void> {
+async function admit(hold: Hold, ctx: Context, { store, now }: Services): Promise<void> {
   const { state } = ctx;
   const { notes } = state;
   const { key_id, account_id } = fact(state, 'caller');
@@ -94,11 +94,14 @@ async function admit(hold: Hold, ctx: Context, { store }: Services): Promise<voi
     if (notes) notes.hold_ms = notes.elapsed_ms;
     if (result.admitted) return;
     const needed_nano = hold.amount_nano ?? 0n;
-    if (isFinal(result)) throw paymentRequired(result, needed_nano);
+    const refused = { needed_nano, now_ms: now() };
+    if (isFinal(result)) throw paymentRequired(result, refused);
     const { all_nano, free_nano } = await moneyFor(result, account_id, store);
     const fit = work.fitting?.(free_nano);
     const mayWait = all_nano >= needed_nano && tries < MAX_TRIES;
-    if (!fit || !mayWait || !work.lowerTo?.(fit)) throw paymentRequired(result, needed_nano, fit);
+    if (!fit || !mayWait || !work.lowerTo?.(fit)) {
+      throw paymentRequired(result, { ...refused, fit });
+    }
     hold.reduceTo(work.maxCost());
     ctx.set('tollgate-adjusted', work.adjusted?.join(', ') ?? fit.field);
   }
@@ -112,8 +115,8 @@ function isFinal(refusal: HoldRefusal): refusal is FinalRefusal {
 }
 
 /**
- * The money of the account and its key for a request: `all_nano` in total, `free_nano` beside the
- * holds of requests in flight.
+ * The money of the account, its key and a full window for a request: `all_nano` in total,
+ * `free_nano` beside the holds of requests in flight.
  */
 async function moneyFor(
   refusal: Exclude<HoldRefusal, FinalRefusal>,
@@ -123,9 +126,10 @@ async function moneyFor(
   const account = refusal.because === 'balance' ? refusal : await store.account(account_id);
   const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
   const free_nano = balance_nano - held_nano;
-  // The limit of the key allows the whole hold, and so a smaller one too.
+  // The key and the windows allow the whole hold, and so a smaller one too.
   if (refusal.because === 'balance') return { all_nano: balance_nano, free_nano };
-  const all_nano = refusal.limit_nano - refusal.spent_nano;
+  const total_nano = refusal.because === 'limit' ? refusal.limit_nano : refusal.amount_nano;
+  const all_nano = total_nano - refusal.spent_nano;
   return {
     all_nano: minNano(balance_nano, all_nano),
     free_nano: minNano(free_nano, all_nano - refusal.held_nano),

@@ -3,6 +3,7 @@ import type { HoldRefusal, HoldResult, Collected, Store } from './store-types.js
 import type { Rates } from '../core/limits.js';
 import type { Caller } from '../core/model.js';
 import type { EndedCall, IdempotencyStore } from './idempotency/idempotency-types.js';
+import type { OpenWindow } from './limits/hold-windows.js';
 import { StoreError } from './store-error.js';
 import type { Charge } from './ledger/ledger-columns.js';
 import type { HotRates } from './rates/rate-types.js';
@@ -86,6 +87,21 @@ export function refusalOf(
   }
   if (limit_nano === null || limit_nano - spent_nano - held_nano >= amount_nano) return undefined;
   return { admitted: false, because: 'limit', limit_nano, spent_nano, held_nano };
+}
+
+/** Why the windows refuse a hold: of those without room for it, the one that returns last. */
+export function refusalOfWindows(
+  windows: readonly OpenWindow[],
+  needed_nano: bigint,
+): HoldRefusal | undefined {
+  const full = windows.filter(
+    ({ amount_nano, spent_nano, held_nano }) => amount_nano - spent_nano - held_nano < needed_nano,
+  );
+  const [last] = full.toSorted((one, other) => Number(other.ends_ms - one.ends_ms));
+  if (!last) return undefined;
+  const { owner_kind: owner, window_name: window, amount_nano, spent_nano, held_nano } = last;
+  const figures = { amount_nano, spent_nano, held_nano, ends_ms: Number(last.ends_ms) };
+  return { admitted: false, because: 'allowance', owner, window, ...figures };
 }
 
 /** The result of a hold that was taken. */

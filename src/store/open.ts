@@ -77,8 +77,9 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
       const isNew = purpose === 'creating' && !(await isMigrated(database));
       if (purpose === 'serving' || isNew) await applyMigrations(database);
       else await refuseOtherVersion(database);
-      const hot = await openHot(database, self, options.now);
-      return assemble(database, hot, self, options);
+      const calendar = new ZoneCalendar(options.time_zone ?? 'UTC');
+      const hot = await openHot(database, self, options.now, calendar);
+      return assemble(database, hot, self, { ...options, calendar });
     } catch (error) {
       forgetProcess(self);
       await database.close();
@@ -88,19 +89,28 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
 }
 
 /** Only the driver that is used is loaded. */
-async function openHot(database: Database, self: Process, now: () => number): Promise<HotPath> {
+async function openHot(
+  database: Database,
+  self: Process,
+  now: () => number,
+  calendar: ZoneCalendar,
+): Promise<HotPath> {
   if (database.dialect === 'sqlite') {
     const { SqliteHotPath } = await import('./sqlite/sqlite-hot-path.js');
-    return new SqliteHotPath(database.location, self, now);
+    return new SqliteHotPath(database.location, self, now, calendar);
   }
   const { PostgresHotPath } = await import('./postgres/postgres-hot-path.js');
-  return new PostgresHotPath(database.location, self, now);
+  return new PostgresHotPath(database.location, self, now, calendar);
 }
 
-function assemble(database: Database, hot: HotPath, self: Process, options: StoreOptions): Store {
-  const { now, elapsed_ms = () => performance.now() } = options;
+function assemble(
+  database: Database,
+  hot: HotPath,
+  self: Process,
+  options: StoreOptions & { calendar: ZoneCalendar },
+): Store {
+  const { now, calendar, elapsed_ms = () => performance.now() } = options;
   const watch = new Watch(LEASE_MS);
-  const calendar = new ZoneCalendar(options.time_zone ?? 'UTC');
   return {
     dialect: database.dialect,
     caller: hot.caller.bind(hot),

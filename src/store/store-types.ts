@@ -16,7 +16,7 @@ import type { HostedImageStore } from './images/hosted-images.js';
 import type { VerifyReport } from './verify/verify.js';
 import type { OpenHolds } from './verify/open-holds.js';
 import type { AlertStore } from './alerts/alert-claims.js';
-import type { AllowanceState } from '../core/limits.js';
+import type { AllowanceState, AllowanceWindow } from '../core/limits.js';
 import type { AllowanceOwner } from './limits/allowances.js';
 import type { PriceHistory } from './prices/price-history.js';
 import type { RestStore } from './rests/rests.js';
@@ -24,8 +24,11 @@ import type { RateStore } from './rates/rate-types.js';
 import type { RequestStore } from './requests/request-types.js';
 import type { RequestRecord } from '../core/request-record.js';
 
-/** The answer of `hold`: admitted, or the reason of the refusal. */
-export type HoldResult = { admitted: true } | HoldRefusal;
+/**
+ * The answer of `hold`: admitted, or the reason of the refusal. `windows` names those of allowances
+ * in which the hold counts, for its charge.
+ */
+export type HoldResult = { admitted: true; windows?: string } | HoldRefusal;
 
 /**
  * A refusal, with the figures that explain a 402. `ended`: the key was revoked or has expired.
@@ -39,6 +42,18 @@ export type HoldRefusal =
       limit_nano: bigint;
       spent_nano: bigint;
       held_nano: bigint;
+    }
+  | {
+      admitted: false;
+      because: 'allowance';
+      owner: AllowanceOwner;
+      window: AllowanceWindow;
+      /** With its temporary increase. */
+      amount_nano: bigint;
+      spent_nano: bigint;
+      held_nano: bigint;
+      /** When the amount returns. */
+      ends_ms: number;
     }
   | { admitted: false; because: 'ended' | 'suspended' };
 
@@ -59,8 +74,9 @@ export interface Store {
    */
   caller(secret_sha256: string): Promise<Caller | undefined>;
   /**
-   * Takes a hold by one conditional write: `balance - held >= amount` for the account and, for a
-   * key with a limit, `limit - spent - held >= amount`. Otherwise nothing changes. A key is refused
+   * Takes a hold by one conditional write: `balance - held >= amount` for the account, for a key
+   * with a limit `limit - spent - held >= amount`, and the same for every window of their
+   * allowances. Otherwise nothing changes. A window that has ended begins anew. A key is refused
    * as soon as `revokeKey`, or `suspend` of its account, has resolved. Without a key, only the
    * account is checked. Do not end a hold before this has resolved.
    */
@@ -75,9 +91,10 @@ export interface Store {
   /**
    * Ends the hold and writes the charge in one transaction, which is committed when this resolves.
    * Collects as much of the cost as the balance, less all other holds, and the key's limit allow,
-   * never less than zero. The rest is written with the charge as uncollected. A second charge of
-   * the same request changes nothing and resolves with false. A hold that is already gone (its
-   * lease ran out) does not stop the charge, which is collected in the same way.
+   * and beyond the hold no more than the windows allow in which it counts; never less than zero.
+   * The rest is written with the charge as uncollected. A second charge of the same request changes
+   * nothing and resolves with false. A hold that is already gone (its lease ran out) does not stop
+   * the charge, which is collected in the same way.
    *
    * `answered` is the answer of a call with an idempotency key. It is stored in the same
    * transaction; if another call has the key by now, nothing is charged, and `StoreError` is

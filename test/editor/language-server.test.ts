@@ -22,6 +22,7 @@ const FILE = `<include>include: [models/*.yaml]
 <public_url>public_url: http://127.0.0.1:8080
 <store>store: sqlite:data/tollgate.db
 <journal>journal: data/journal
+<time_zone>time_zone: Europe/Zurich
 <drain>drain: 30s
 <drain_delay>drain_delay: 5s
 <keep_alive>keep_alive: 15s

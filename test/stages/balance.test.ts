@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
+import { chargeOf } from '../store/helpers/ground.js';
 import { ask, chat, completionOf, errorOf, type Answer } from '../helpers/ask.js';
 
 const messages = [{ role: 'user', content: 'Hello!' }];
@@ -94,6 +95,37 @@ describe('the stage balance', () => {
     completionOf(await chat(pocket, { model: 'acme-chat', messages, max_tokens: 300 }));
     const never = await chat(pocket, { model: 'acme-chat', messages, max_tokens: 3_000 });
     expect(errorOf(never).message).to.match(/Waiting does not help: another key/u);
+    expect((await store.verify()).faults).to.deep.equal([]);
+  });
+
+  it('explains a 402 of a full allowance: its window, and when it returns', async () => {
+    const { store } = acme.gateway;
+    const { id } = acme.account;
+    const terms = { allowances: { '2d': 900_000n } } as const;
+    const { key, secret } = await store.createKey(id, 'agent', terms);
+    const agent = { ...acme, secret };
+    const call = (max_tokens: number): Promise<Answer> =>
+      chat(agent, { model: 'acme-chat', messages, max_tokens });
+    await store.hold('agent-1', id, 500_000n, key.id);
+    const waiting = await call(300);
+    expect(waiting.status).to.equal(402);
+    expect(errorOf(waiting)).to.include({
+      type: 'insufficient_balance_error',
+      code: 'allowance_reached',
+    });
+    expect(errorOf(waiting).message).to.match(
+      /of the \$0\.0009 that this API key may spend in 2d \$0\.00 is spent and \$0\.0005 is held\. In-flight requests hold the rest: .* The allowance returns at \d{4}-\d\d-\d\dT.*Z\./u,
+    );
+    expect(Number(waiting.headers.get('retry-after'))).to.be.within(172_700, 172_800);
+    await store.charge(chargeOf('agent-1', id, 500_000n, { key_id: key.id }));
+    const spent = await call(300);
+    expect(errorOf(spent).message).to.match(
+      /is spent and \$0\.00 is held\. The allowance returns/u,
+    );
+    expect(spent.headers.get('retry-after')).to.match(/^\d+$/u);
+    const never = await call(3_000);
+    expect(errorOf(never).message).to.match(/Waiting does not help: the request costs more/u);
+    expect(never.headers.get('retry-after')).to.equal(null);
     expect((await store.verify()).faults).to.deep.equal([]);
   });
 

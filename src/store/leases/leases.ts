@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { isAlive, MACHINE, STARTED } from './liveness.js';
+import { endInWindows } from '../limits/hold-windows.js';
 import { toBinding } from '../column-values.js';
 
 /** A process that has the store open: its row in `processes`. */
@@ -124,8 +125,14 @@ async function removeDead(trx: Knex.Transaction, process_row: ProcessRow): Promi
   const holds: Hold[] = await trx('holds')
     .where({ process_id: id })
     .forUpdate()
-    .select('account_id', 'key_id', 'amount_nano');
+    .select('account_id', 'key_id', 'amount_nano', 'windows');
   await lower(trx, 'keys', sumsBy(holds, 'key_id'));
+  await endInWindows(
+    trx,
+    holds.map(({ amount_nano, windows }) => {
+      return { windows, spent_nano: 0n, freed_nano: amount_nano };
+    }),
+  );
   await lower(trx, 'accounts', sumsBy(holds, 'account_id'));
   await trx('holds').where({ process_id: id }).delete();
   await trx('processes').where({ id }).delete();
@@ -136,6 +143,7 @@ interface Hold {
   account_id: string;
   key_id: string | null;
   amount_nano: bigint;
+  windows: string | null;
 }
 
 function sumsBy(holds: readonly Hold[], owner: 'account_id' | 'key_id'): Map<string, bigint> {

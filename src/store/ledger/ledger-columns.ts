@@ -12,6 +12,8 @@ export interface Charge extends Partial<Record<TokenClass, number>> {
   key_id: string;
   /** The amount of the hold. A store that knows it can make many charges at once. */
   hold_nano?: bigint;
+  /** The windows of allowances in which the hold counts, as the store named them. */
+  hold_windows?: string;
   model: string;
   provider: string;
   /** The amount due, never negative. The ledger row negates the part that the store collects. */

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import {
   isAllowanceWindow,
+  perWindow,
   isCalendarWindow,
   sameWindows,
   WINDOW_WORDS,
@@ -272,9 +273,4 @@ function noWindow(window: AllowanceWindow, windows: readonly AllowanceWindow[]):
 /** A window as part of a sentence: `the day`, `5h`. */
 function nameOfWindow(window: AllowanceWindow): string {
   return isCalendarWindow(window) ? `the ${window}` : window;
-}
-
-/** A window as part of a sentence: `a day`, `in 5h`. */
-function perWindow(window: AllowanceWindow): string {
-  return isCalendarWindow(window) ? `a ${window}` : `in ${window}`;
 }

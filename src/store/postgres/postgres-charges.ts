@@ -40,7 +40,7 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Collected | fa
   async #chargeOne({ charge, answered, record }: ChargeCommand): Promise<Collected | false> {
     const { account_id, request_id, cost_nano, key_id, not_owed_nano = 0n } = charge;
     const values: unknown[] = [account_id, request_id, cost_nano, key_id, this.session.now()];
-    values.push(not_owed_nano);
+    values.push(not_owed_nano, charge.hold_windows ?? null);
     if (answered) values.push(...valuesOf(answered).slice(2));
     values.push(...chargeValues(charge), record ? recordsJson([record]) : null);
     const name = answered ? 'chargeKept' : 'charge';
@@ -61,6 +61,7 @@ export class PostgresCharges implements KeyedBatch<ChargeCommand, Collected | fa
       charges.map(({ cost_nano }) => cost_nano),
       key_id,
       this.session.now(),
+      charges.map(({ hold_windows }) => hold_windows ?? null),
       ...columnsOf(charges),
       recordsJson(records),
     ];

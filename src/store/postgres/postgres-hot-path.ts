@@ -16,6 +16,7 @@ import type { Process } from '../leases/leases.js';
 import type { HoldResult, Collected } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
 import type { RequestRecord } from '../../core/request-record.js';
+import type { ZoneCalendar } from '../limits/zone-calendar.js';
 import { KeyedBatcher } from './keyed-batcher.js';
 import { PostgresCharges } from './postgres-charges.js';
 import { PostgresHolds } from './postgres-holds.js';
@@ -53,7 +54,7 @@ export class PostgresHotPath implements HotPath {
   readonly #charges: PostgresCharges;
   readonly #batchedCharges: KeyedBatcher<ChargeCommand, Collected | false>;
 
-  constructor(url: string, self: Process, now: () => number) {
+  constructor(url: string, self: Process, now: () => number, calendar: ZoneCalendar) {
     this.#now = now;
     this.#session = new PostgresSession(url, self, now);
     this.idempotency = new PostgresIdempotency(this.#session);
@@ -64,7 +65,7 @@ export class PostgresHotPath implements HotPath {
         return same.map(() => caller);
       },
     });
-    this.#holds = new KeyedBatcher(new PostgresHolds(this.#session));
+    this.#holds = new KeyedBatcher(new PostgresHolds(this.#session, calendar));
     this.requests = new PostgresRequests(this.#session);
     this.rates = new PostgresRates(this.#session);
     this.#charges = new PostgresCharges(this.#session, this.requests);

@@ -11,34 +11,61 @@ const parameters = (from: number, types: readonly string[]): string =>
 
 const TYPES = CHARGE_COLUMNS.map(({ type }) => type);
 /** The charge columns are the last parameters of a charge, so that their number can grow. */
-const COLUMNS_FROM = { charge: 7, chargeKept: 12, chargeAll: 6 };
+const COLUMNS_FROM = { charge: 8, chargeKept: 13, chargeAll: 7 };
 
 /** The record, or the list of records, follows the charge columns. */
 const recordsAt = (columns_from: number): string => `$${columns_from + CHARGE_COLUMNS.length}`;
-const KEPT = parameters(7, ['text', 'text', 'bigint', 'integer', 'text']);
+const KEPT = parameters(8, ['text', 'text', 'bigint', 'integer', 'text']);
+
+/** What a window has left at the time `now`, beside all that it holds. */
+const leftInWindow = (now: string): string =>
+  `amount_nano + case when extra_until_ms > ${now}::bigint then extra_nano else 0 end
+      - spent_nano - held_nano as left_nano`;
 
 /**
  * Holds $3 for the account $2 and the key $6, as the given rows. The key stays locked until the
  * commit, so that a revocation, or a change of its terms, comes either before the hold or after it.
+ * $7 are the calendar windows of now, as `{"day": [begin, end], …}`; any other window begins with
+ * the hold that finds the one before it ended.
  */
 const holding = (row: string, from: string) => `
     with key as materialized (
       select id as key_id, limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys
       where id = $6 for no key update
+    ), allowance as materialized (
+      select * from allowances
+      where ((owner_kind = 'account' and owner_id = $2) or (owner_kind = 'key' and owner_id = $6))
+        and (select count(*) from key) >= 0
+      order by id for no key update
+    ), open_window as materialized (
+      select id, begins_ms, ends_ms, spent_nano, held_nano, ${leftInWindow('$5')}
+      from allowance where ends_ms > $5::bigint
+      union all
+      select id, greatest(ends_ms, coalesce(($7::json -> window_name ->> 0)::bigint, $5::bigint)),
+        coalesce(($7::json -> window_name ->> 1)::bigint, $5::bigint + window_ms), 0, 0,
+        left_nano + spent_nano + held_nano
+      from (select *, ${leftInWindow('$5')} from allowance where ends_ms <= $5::bigint) as ended
     ), admitted as (
       update accounts set held_nano = held_nano + $3::bigint
       where id = $2 and balance_nano - held_nano >= $3::bigint and suspended_ms is null
         and not exists (
         select from key where revoked_ms is not null or expires_ms <= $5::bigint
           or limit_nano - spent_nano - held_nano < $3::bigint)
+        and not exists (select from open_window where left_nano < $3::bigint)
       returning id
     ), counted as (
       update keys set held_nano = held_nano + $3::bigint
       where id = $6 and (select limit_nano from key) is not null
         and exists (select from admitted)
+    ), counted_in_windows as (
+      update allowances set begins_ms = open_window.begins_ms, ends_ms = open_window.ends_ms,
+        spent_nano = open_window.spent_nano, held_nano = open_window.held_nano + $3::bigint
+      from open_window where allowances.id = open_window.id and exists (select from admitted)
     )
-    insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id)
-    select ${row}, $5::bigint, (select key_id from key where limit_nano is not null) from ${from}`;
+    insert into holds (request_id, account_id, process_id, amount_nano, created_ms, key_id, windows)
+    select ${row}, $5::bigint, (select key_id from key where limit_nano is not null),
+      (select json_object_agg(id, begins_ms order by id) from open_window) from ${from}
+    returning windows`;
 
 /** The values of a record; what was collected comes from the ledger entry. */
 const RECORD_VALUES = REQUEST_COLUMNS.map(({ name }) => {
@@ -64,29 +91,39 @@ interface Charging {
 }
 
 /**
- * Ends the hold, then collects as much of $3 as the account and the key allow. `least` ignores the
- * null of a key without a limit, which is locked too: its first limit must miss no charge. A
+ * Ends the hold, then collects as much of $3 as the account, the key and the windows of the hold
+ * allow. `least` ignores the null of a hold without windows, and of a key without a limit, which is
+ * locked too: its first limit must miss no charge. $7 names the windows of a hold that is gone. A
  * missing account breaks the ledger's foreign key. The ledger notes the rest as uncollected,
  * together with $6, the cost that the client does not owe.
  */
 const charging = ({ columns_from, first, condition }: Charging) => `
     with ${first} ended as (
       delete from holds where request_id = $2 and account_id = $1 ${condition}
-      returning amount_nano, key_id
+      returning amount_nano, key_id, windows
     ), key as materialized (
       select limit_nano, limit_nano - spent_nano - held_nano as left_nano from keys
       where id = $4 and (select count(*) from ended) >= 0
       for no key update
+    ), held_in as materialized (
+      select allowances.id, ${leftInWindow('$5')}
+      from json_each_text(coalesce((select windows from ended), $7)::json) as named (id, begins_ms)
+      join allowances on allowances.id = named.id::bigint
+        and allowances.begins_ms = named.begins_ms::bigint
+      where (select count(*) from key) >= 0
+      order by allowances.id for no key update of allowances
     ), account as materialized (
       select balance_nano - held_nano as left_nano from accounts
-      where id = $1 and (select count(*) from key) >= 0
+      where id = $1 and (select count(*) from key) + (select count(*) from held_in) >= 0
       for no key update
     ), due as materialized (
       select greatest(0, least(
         $3::bigint,
         (select left_nano from account) + coalesce((select amount_nano from ended), 0),
         (select left_nano from key)
-          + coalesce((select amount_nano from ended where key_id is not null), 0)
+          + coalesce((select amount_nano from ended where key_id is not null), 0),
+        (select min(greatest(left_nano, 0)) from held_in)
+          + coalesce((select amount_nano from ended), 0)
       ))::bigint as nano
     ), entry as (
       insert into ledger (account_id, kind, reference, amount_nano, key_id, created_ms,
@@ -104,6 +141,11 @@ const charging = ({ columns_from, first, condition }: Charging) => `
       where id = $4 and (select limit_nano from key) is not null
         and (exists (select from entry) or exists (select from ended))
       returning id
+    ), counted_in_windows as (
+      update allowances set
+        spent_nano = spent_nano - coalesce((select amount_nano from entry), 0),
+        held_nano = held_nano - coalesce((select amount_nano from ended), 0)
+      from held_in where allowances.id = held_in.id
     ), paid as (
       update accounts set
         balance_nano = balance_nano + coalesce((select amount_nano from entry), 0),
@@ -132,7 +174,8 @@ const caller = `
 
 /**
  * The statements of the hot path on PostgreSQL, prepared by these names on each connection. All
- * lock rows in one order (idempotency keys, holds, keys, accounts), which excludes deadlocks.
+ * lock rows in one order (idempotency keys, holds, keys, allowances, accounts), which excludes
+ * deadlocks.
  */
 export const SQL = {
   caller: `${caller} and secret_sha256 = $1`,
@@ -144,7 +187,7 @@ export const SQL = {
   hold: holding('$1, id, $4, $3::bigint', 'admitted'),
   holdAll: holding(
     'asked.request_id, id, $4, asked.amount_nano',
-    'admitted, unnest($1::text[], $7::bigint[]) as asked (request_id, amount_nano)',
+    'admitted, unnest($1::text[], $8::bigint[]) as asked (request_id, amount_nano)',
   ),
   figures: `
     select accounts.balance_nano, accounts.held_nano, suspended_ms,
@@ -167,18 +210,18 @@ export const SQL = {
   // all of them leave.
   chargeAll: `
     with asked as materialized (
-      select distinct on (request_id) * from unnest($2::text[], $3::bigint[],
+      select distinct on (request_id) * from unnest($2::text[], $3::bigint[], $6::text[],
         ${parameters(
           COLUMNS_FROM.chargeAll,
           TYPES.map((type) => `${type}[]`),
         )})
-        with ordinality as asked (request_id, cost_nano, ${CHARGE_NAMES}, place)
+        with ordinality as asked (request_id, cost_nano, hold_windows, ${CHARGE_NAMES}, place)
       where not exists (select from ledger
         where account_id = $1 and kind = 'charge' and reference = asked.request_id)
       order by request_id, place
     ), ended as (
       delete from holds where request_id = any($2::text[]) and account_id = $1
-      returning request_id, amount_nano, key_id
+      returning request_id, amount_nano, key_id, windows
     ), freed as materialized (
       select coalesce(sum(amount_nano), 0)::bigint as nano,
         coalesce(sum(amount_nano) filter (where key_id is not null), 0)::bigint as key_nano
@@ -187,9 +230,27 @@ export const SQL = {
       select limit_nano, limit_nano - spent_nano - held_nano as left_nano from keys
       where id = $4 and (select nano from freed) >= 0
       for no key update
+    ), named as materialized (
+      select coalesce(ended.request_id, asked.request_id) as request_id, place,
+        coalesce(ended.amount_nano, 0) as amount_nano,
+        greatest(0, cost_nano - coalesce(ended.amount_nano, 0)) as beyond_nano,
+        each.id::bigint as id, each.begins_ms::bigint as begins_ms
+      from ended full join asked on asked.request_id = ended.request_id
+      cross join json_each_text(coalesce(windows, hold_windows)::json) as each (id, begins_ms)
+    ), held_in as materialized (
+      select id, begins_ms, ${leftInWindow('$5')} from allowances
+      where (id, begins_ms) in (select id, begins_ms from named) and (select count(*) from key) >= 0
+      order by id for no key update
+    ), room as materialized (
+      select request_id, min(nano) as nano from (
+        select request_id, greatest(0, left_nano) - coalesce(sum(beyond_nano) over (
+          partition by id order by place rows between unbounded preceding and 1 preceding), 0)
+          as nano
+        from named join held_in using (id, begins_ms)) as rooms
+      group by request_id
     ), account as materialized (
       select balance_nano - held_nano as left_nano from accounts
-      where id = $1 and (select count(*) from key) >= 0
+      where id = $1 and (select count(*) from key) + (select count(*) from held_in) >= 0
       for no key update
     ), can as materialized (
       select least((select left_nano from account) + nano,
@@ -202,11 +263,11 @@ export const SQL = {
       select own.*, (
         greatest(0, least(own_nano, (select nano from can) - coalesce(sum(own_nano)
           over (order by place rows between unbounded preceding and 1 preceding), 0)))
-        + greatest(0, least(cost_nano - own_nano, (select nano from can)
+        + greatest(0, least(cost_nano - own_nano, room.nano, (select nano from can)
           - (select sum(own_nano) from own) - coalesce(sum(cost_nano - own_nano)
           over (order by place rows between unbounded preceding and 1 preceding), 0)))
       )::bigint as nano
-      from own
+      from own left join room on room.request_id = own.request_id
     ), entry as (
       insert into ledger (account_id, kind, reference, amount_nano, key_id, created_ms,
         uncollected_nano, ${CHARGE_NAMES})
@@ -223,6 +284,16 @@ export const SQL = {
         held_nano = keys.held_nano - total.key_freed_nano
       from total where keys.id = $4 and (select limit_nano from key) is not null
       returning keys.id
+    ), counted_in_windows as (
+      update allowances set spent_nano = allowances.spent_nano + ending.spent_nano,
+        held_nano = allowances.held_nano - ending.freed_nano
+      from (
+        select id, begins_ms, coalesce(-sum(entry.amount_nano), 0)::bigint as spent_nano,
+          sum(named.amount_nano)::bigint as freed_nano
+        from named join held_in using (id, begins_ms)
+        left join entry on entry.reference = request_id
+        group by id, begins_ms) as ending
+      where allowances.id = ending.id and allowances.begins_ms = ending.begins_ms
     ), paid as (
       update accounts set balance_nano = balance_nano - total.spent_nano,
         held_nano = held_nano - total.freed_nano
@@ -231,14 +302,30 @@ export const SQL = {
     select reference, uncollected_nano from entry`,
   release: `
     with ended as (
-      delete from holds where request_id = $2 and account_id = $1 returning amount_nano, key_id
+      delete from holds where request_id = $2 and account_id = $1
+      returning amount_nano, key_id, windows
     ), counted as (
       update keys set held_nano = held_nano - (select amount_nano from ended)
       where id = (select key_id from ended)
       returning id
+    ), held_in as materialized (
+      select allowances.id
+      from json_each_text((select windows from ended)::json) as named (id, begins_ms)
+      join allowances on allowances.id = named.id::bigint
+        and allowances.begins_ms = named.begins_ms::bigint
+      where (select count(*) from counted) >= 0
+      order by allowances.id for no key update of allowances
+    ), counted_in_windows as (
+      update allowances set held_nano = held_nano - (select amount_nano from ended)
+      from held_in where allowances.id = held_in.id
     )
     update accounts set held_nano = held_nano - (select amount_nano from ended)
-    where id = $1 and exists (select from ended) and (select count(*) from counted) >= 0`,
+    where id = $1 and exists (select from ended)
+      and (select count(*) from counted) + (select count(*) from held_in) >= 0`,
+  allowances: `
+    select * from allowances
+    where (owner_kind = 'account' and owner_id = $1) or (owner_kind = 'key' and owner_id = $2)
+    order by id`,
   heartbeat: `
     insert into processes (id, place, pid, started_ms, seen_ms, note)
     values ($1, $2, $3::bigint, $4::bigint, ${POSTGRES_CLOCK_MS}, $5)

@@ -109,6 +109,7 @@ export function valuesSql(rows: number, names: readonly string[]): string {
 interface HoldRow extends HoldCommand {
   process_id: string;
   created_ms: number;
+  windows: string | null;
 }
 
 /** Inserts holds, several in one statement. */
@@ -117,17 +118,19 @@ export function prepareHoldInsert(database: Sqlite.Database) {
     into: 'holds',
     partings: [
       {
-        shared: ['account_id', 'key_id', 'process_id', 'created_ms'],
-        sharedOf: ({ account_id, key_id, process_id, created_ms }) => [
+        shared: ['account_id', 'key_id', 'process_id', 'created_ms', 'windows'],
+        sharedOf: ({ account_id, key_id, process_id, created_ms, windows }) => [
           account_id,
           key_id,
           process_id,
           created_ms,
+          windows,
         ],
         isAlike: (one, other) =>
           one.account_id === other.account_id &&
           one.key_id === other.key_id &&
-          one.created_ms === other.created_ms,
+          one.created_ms === other.created_ms &&
+          one.windows === other.windows,
         own: ['request_id', 'amount_nano'],
         bindOwn: (values, { request_id, amount_nano }) => values.push(request_id, amount_nano),
       },
@@ -222,10 +225,13 @@ function valueOf(value: string | number | boolean | undefined): string | number 
   return typeof value === 'boolean' ? Number(value) : (value ?? null);
 }
 
-/** Ends this many holds, if every column is as given. */
-export const ENDED_HOLD = (rows: number): string =>
-  `delete from holds where ${repeatSql(
-    rows,
-    '(request_id = ? and account_id = ? and amount_nano = ? and key_id is ?)',
-    ' or ',
-  )}`;
+/** Ends this many holds that count in no window, if every column is as given. */
+export const ENDED_HOLD = (rows: number): string => endingSql(rows, 'windows is null');
+
+/** Ends this many holds that count in windows, if every column is as given. */
+export const ENDED_HOLD_IN_WINDOWS = (rows: number): string => endingSql(rows, 'windows = ?');
+
+function endingSql(rows: number, windows: string): string {
+  const hold = `request_id = ? and account_id = ? and amount_nano = ? and key_id is ?`;
+  return `delete from holds where ${repeatSql(rows, `(${hold} and ${windows})`, ' or ')}`;
+}

@@ -3,6 +3,7 @@ import type { Batch } from './group-commit.js';
 import { noAccount, StoreError } from '../store-error.js';
 import {
   refusalOf,
+  refusalOfWindows,
   type HoldCommand,
   COLLECTED,
   isBeyondHold,
@@ -10,12 +11,20 @@ import {
   type ChargeCommand,
 } from '../hot-path.js';
 import type { HoldResult, Collected } from '../store-types.js';
-import { minNano } from '../../lib/money.js';
+import { maxNano, minNano } from '../../lib/money.js';
 import { MAX_NANO } from '../column-values.js';
-import { ENDED_HOLD, prepareBulk, prepareChargeInsert, prepareHoldInsert } from './sqlite-bulk.js';
+import {
+  ENDED_HOLD,
+  ENDED_HOLD_IN_WINDOWS,
+  prepareBulk,
+  prepareChargeInsert,
+  prepareHoldInsert,
+} from './sqlite-bulk.js';
+import type { OpenWindow } from '../limits/hold-windows.js';
+import type { SqliteAllowances } from './sqlite-allowances.js';
 import type { RequestRecord } from '../../core/request-record.js';
 import type { SqliteRecords } from './sqlite-records.js';
-import { prepareCharges, prepareHolds } from './sqlite-statements.js';
+import { prepareCharges, prepareHolds, type HoldingKey } from './sqlite-statements.js';
 import type { EndedCall } from '../idempotency/idempotency-types.js';
 import type { Charge } from '../ledger/ledger-columns.js';
 
@@ -27,6 +36,7 @@ export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
 
   constructor(
     database: Sqlite.Database,
+    private readonly allowances: SqliteAllowances,
     private readonly process_id: string,
     private readonly now: () => number,
   ) {
@@ -36,71 +46,118 @@ export class SqliteHolds implements Batch<HoldCommand, HoldResult> {
 
   /** Admits the holds of one account and key together if their sum fits, else one by one. */
   runBatch(commands: readonly HoldCommand[]): HoldResult[] {
-    const refused = new Map<HoldCommand, HoldResult>();
+    const results = new Map<HoldCommand, HoldResult>();
     for (const group of byPayer(commands)) {
-      if (this.#admitsAll(group)) continue;
-      for (const command of group) {
-        const result = this.runOne(command);
-        if (!result.admitted) refused.set(command, result);
-      }
+      const together = this.#admitAll(group);
+      if (together === ADMITTED) continue;
+      for (const command of group) results.set(command, together ?? this.runOne(command));
     }
-    return commands.map((command) => refused.get(command) ?? ADMITTED);
+    return commands.map((command) => results.get(command) ?? ADMITTED);
   }
 
-  /** False, with nothing changed, if the sum exceeds the account's balance or the key's limit. */
-  #admitsAll(commands: readonly HoldCommand[]): boolean {
+  /** Undefined, with nothing changed, if the account or the key refuses the sum. */
+  #admitAll(commands: readonly HoldCommand[]): HoldResult | undefined {
     const [first, second] = commands;
-    if (!first || !second) return false;
-    const { account_id, key_id } = first;
-    const { terms, admitAll, count } = this.#statements;
-    const now_ms = this.now();
+    if (!first || !second) return undefined;
     const sum_nano = commands.reduce((sum, { amount_nano }) => sum + amount_nano, 0n);
-    if (sum_nano > MAX_NANO) return false;
-    const key = key_id === null ? undefined : terms.get(key_id);
-    if (key && refusalOf(key, sum_nano, now_ms)) return false;
-    if (admitAll.run(sum_nano, account_id, sum_nano).changes === 0) return false;
-    const counted = key && key.limit_nano !== null ? key_id : null;
-    if (counted !== null) count.run(0n, sum_nano, counted);
-    this.#insert(commands.map((command) => this.#row(command, counted, now_ms)));
-    return true;
+    if (sum_nano > MAX_NANO) return undefined;
+    const now_ms = this.now();
+    const key = this.#keyOf(first);
+    if (key && refusalOf(key, sum_nano, now_ms)) return undefined;
+    const windows = this.#windowsOf(first, key, now_ms);
+    if (refusalOfWindows(windows, sum_nano)) return undefined;
+    return this.#take(commands, { sum_nano, key, windows, now_ms });
   }
 
-  /** Most keys have no limit of their own: the first statement alone admits their holds. */
+  /** The first statement alone admits a hold without a limit of its key and allowances. */
   runOne(command: HoldCommand): HoldResult {
-    const statements = this.#statements;
+    const { admit, figures } = this.#statements;
     const { account_id, amount_nano, key_id } = command;
     const now_ms = this.now();
     const fits = amount_nano <= MAX_NANO;
-    const admits = (key: string | null): boolean =>
-      fits && statements.admit.run(amount_nano, account_id, amount_nano, key, now_ms).changes > 0;
-    if (admits(key_id)) {
-      this.#insert([this.#row(command, null, now_ms)]);
-      return ADMITTED;
+    if (fits && admit.run(amount_nano, account_id, amount_nano, key_id, now_ms).changes > 0) {
+      return this.#insertHolds([command], { counted: null, windows: null, now_ms });
     }
-    const key = key_id === null ? undefined : statements.terms.get(key_id);
+    const key = this.#keyOf(command);
     const refusal = key && refusalOf(key, amount_nano, now_ms);
     if (refusal) return refusal;
-    if (key && key.limit_nano !== null && admits(null)) {
-      statements.count.run(0n, amount_nano, key_id);
-      this.#insert([this.#row(command, key_id, now_ms)]);
-      return ADMITTED;
+    const windows = this.#windowsOf(command, key, now_ms);
+    const full = refusalOfWindows(windows, amount_nano);
+    if (fits && !full) {
+      const taken = this.#take([command], { sum_nano: amount_nano, key, windows, now_ms });
+      if (taken) return taken;
     }
-    const figures = statements.figures.get(account_id);
-    if (!figures) throw noAccount(account_id);
-    const { balance_nano, held_nano, suspended_ms } = figures;
+    const account = figures.get(account_id);
+    if (!account) throw noAccount(account_id);
+    const { balance_nano, held_nano, suspended_ms } = account;
     if (suspended_ms !== null) return { admitted: false, because: 'suspended' };
-    return { admitted: false, because: 'balance', balance_nano, held_nano };
+    return full ?? { admitted: false, because: 'balance', balance_nano, held_nano };
   }
 
-  /** The key is null where it has no limit. */
-  #row(
-    { request_id, account_id, amount_nano }: HoldCommand,
-    key_id: string | null,
-    now_ms: number,
-  ) {
-    const { process_id } = this;
-    return { request_id, account_id, amount_nano, key_id, process_id, created_ms: now_ms };
+  #keyOf({ key_id }: HoldCommand): HoldingKey | undefined {
+    return key_id === null ? undefined : this.#statements.terms.get(key_id);
   }
+
+  #windowsOf(
+    { account_id, key_id }: HoldCommand,
+    key: HoldingKey | undefined,
+    now_ms: number,
+  ): readonly OpenWindow[] {
+    if (key?.is_allowed === 0n) return [];
+    return this.allowances.windowsOf(account_id, key_id, now_ms);
+  }
+
+  /**
+   * Takes holds that the key and the windows allow. Undefined, with nothing changed, if the account
+   * refuses their sum.
+   */
+  #take(
+    commands: readonly HoldCommand[],
+    { sum_nano, key, windows, now_ms }: Taking,
+  ): HoldResult | undefined {
+    const { account_id, key_id } = commands[0]!;
+    const { admitAll, count } = this.#statements;
+    if (admitAll.run(sum_nano, account_id, sum_nano).changes === 0) return undefined;
+    const counted = key && key.limit_nano !== null ? key_id : null;
+    if (counted !== null) count.run(0n, sum_nano, counted);
+    const held = windows.length === 0 ? null : this.allowances.hold(windows, sum_nano);
+    return this.#insertHolds(commands, { counted, windows: held, now_ms });
+  }
+
+  /** `counted` is the key, null where it has no limit. */
+  #insertHolds(
+    commands: readonly HoldCommand[],
+    {
+      counted,
+      windows,
+      now_ms,
+    }: { counted: string | null; windows: string | null; now_ms: number },
+  ): HoldResult {
+    const { process_id } = this;
+    this.#insert(
+      commands.map(({ request_id, account_id, amount_nano }) => {
+        const key_id = counted;
+        return {
+          request_id,
+          account_id,
+          amount_nano,
+          key_id,
+          process_id,
+          created_ms: now_ms,
+          windows,
+        };
+      }),
+    );
+    return windows === null ? ADMITTED : { admitted: true, windows };
+  }
+}
+
+/** The holds to be taken of one account and key. */
+interface Taking {
+  sum_nano: bigint;
+  key: HoldingKey | undefined;
+  windows: readonly OpenWindow[];
+  now_ms: number;
 }
 
 /** Groups the holds by account and key. */
@@ -137,9 +194,11 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
   readonly #statements: ReturnType<typeof prepareCharges>;
   readonly #enter: ReturnType<typeof prepareChargeInsert>;
   readonly #end: ReturnType<typeof prepareBulk<EndedHold>>;
+  readonly #endInWindows: ReturnType<typeof prepareBulk<EndedHold>>;
 
   constructor(
     database: Sqlite.Database,
+    private readonly allowances: SqliteAllowances,
     private readonly keep: (call: EndedCall) => void,
     private readonly records: Pick<SqliteRecords, 'addBeside'>,
     private readonly now: () => number,
@@ -149,6 +208,15 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
     this.#end = prepareBulk<EndedHold>(database, ENDED_HOLD, (values, { charge, key_id }) => {
       values.push(charge.request_id, charge.account_id, charge.hold_nano, key_id);
     });
+    const inWindows = prepareBulk<EndedHold>(
+      database,
+      ENDED_HOLD_IN_WINDOWS,
+      (values, { charge, key_id }) => {
+        const { request_id, account_id, hold_nano, hold_windows } = charge;
+        values.push(request_id, account_id, hold_nano, key_id, hold_windows);
+      },
+    );
+    this.#endInWindows = inWindows;
   }
 
   /** Throws if the statements over many rows do not fit, so that the group runs each alone. */
@@ -181,8 +249,8 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
   }
 
   /**
-   * Writes charges that cost at most their hold. Throws if one is a second charge, or if its hold
-   * differs from `hold_nano`.
+   * Writes charges that cost at most their hold, so that every window allows them. Throws if one is
+   * a second charge, or if its hold differs from `hold_nano` and `hold_windows`.
    */
   #chargeAll(charges: readonly Charge[]): void {
     const limited = new Set<string>();
@@ -193,12 +261,11 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
     const entered = this.#enter(
       charges.map((charge) => ({ charge, collected_nano: charge.cost_nano, created_ms })),
     );
-    const ended = this.#end(
-      charges.map((charge) => ({
-        charge,
-        key_id: limited.has(charge.key_id) ? charge.key_id : null,
-      })),
-    );
+    const holds = charges.map((charge) => ({
+      charge,
+      key_id: limited.has(charge.key_id) ? charge.key_id : null,
+    }));
+    const ended = this.#endAll(holds);
     if (entered !== charges.length || ended !== charges.length) {
       throw new StoreError('A request was charged before, or its hold is missing.');
     }
@@ -208,6 +275,20 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
       if (payAll.run(spent_nano, freed_nano, account_id, beyond_nano).changes > 0) continue;
       throw new StoreError(`Account ${account_id} cannot pay all charges together.`);
     }
+  }
+
+  /** Returns the number of holds that it has ended. */
+  #endAll(holds: readonly EndedHold[]): number {
+    const counted = holds.filter(({ charge }) => charge.hold_windows !== undefined);
+    if (counted.length === 0) return this.#end(holds);
+    const ended = this.#endInWindows(counted);
+    const sumOfWindows = sums(
+      counted.map(({ charge }) => charge),
+      'hold_windows',
+    );
+    this.allowances.end(Array.from(sumOfWindows, ([windows, paid]) => ({ windows, ...paid })));
+    if (counted.length === holds.length) return ended;
+    return ended + this.#end(holds.filter(({ charge }) => charge.hold_windows === undefined));
   }
 
   /** False for a key without a limit: the store counts nothing for it. */
@@ -235,13 +316,18 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
 
   #chargeOne({ charge, answered }: ChargeCommand): Collected | false {
     if (answered) this.keep(answered);
-    const { request_id, account_id, key_id, cost_nano, not_owed_nano = 0n } = charge;
+    const { request_id, account_id, key_id, cost_nano, not_owed_nano = 0n, hold_windows } = charge;
     const ended = this.#statements.endHold.get(request_id, account_id);
     const freed_nano = ended?.[0] ?? 0n;
     // A hold without a key ID is older than the key's limit: the key counts its charge alone.
     const key_freed_nano = ended && ended[1] !== null ? freed_nano : 0n;
     const left_nano = this.#left(key_id, key_freed_nano);
-    const max_nano = minNano(this.#available(account_id) + freed_nano, left_nano ?? cost_nano);
+    const windows = ended?.[2] ?? hold_windows ?? null;
+    const max_nano = [
+      this.#available(account_id) + freed_nano,
+      left_nano ?? cost_nano,
+      this.#roomInWindows(windows, freed_nano) ?? cost_nano,
+    ].reduce(minNano);
     const collected_nano = minNano(cost_nano, max_nano > 0n ? max_nano : 0n);
     const uncollected_nano = cost_nano - collected_nano + not_owed_nano;
     const row = { charge, collected_nano, uncollected_nano, created_ms: this.now() };
@@ -250,7 +336,15 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
     const spent_nano = isFirst ? collected_nano : 0n;
     this.#pay(account_id, { spent_nano, freed_nano });
     if (left_nano !== undefined) this.#statements.count.run(spent_nano, -key_freed_nano, key_id);
+    if (windows !== null) this.allowances.end([{ windows, spent_nano, freed_nano }]);
     return isFirst && { uncollected_nano };
+  }
+
+  /** The hold, and what its windows have left beside all holds; undefined without windows. */
+  #roomInWindows(windows: string | null, freed_nano: bigint): bigint | undefined {
+    if (windows === null) return undefined;
+    const left_nano = this.allowances.left(windows, this.now());
+    return left_nano === undefined ? undefined : maxNano([left_nano]) + freed_nano;
   }
 
   /** The balance that no hold has set aside. */
@@ -263,9 +357,10 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
   release(request_id: string, account_id: string): void {
     const ended = this.#statements.endHold.get(request_id, account_id);
     if (ended === undefined) return;
-    const [freed_nano, key_id] = ended;
+    const [freed_nano, key_id, windows] = ended;
     this.#pay(account_id, { spent_nano: 0n, freed_nano });
     if (key_id !== null) this.#statements.count.run(0n, -freed_nano, key_id);
+    if (windows !== null) this.allowances.end([{ windows, spent_nano: 0n, freed_nano }]);
   }
 
   #pay(account_id: string, { spent_nano, freed_nano }: Paid): void {
@@ -279,11 +374,14 @@ function isSimple({ charge, answered }: ChargeCommand): boolean {
   return charge.hold_nano !== undefined && !answered && !isBeyondHold(charge);
 }
 
-/** Sums the charges by account, or by key. */
-function sums(charges: readonly Charge[], owner: 'account_id' | 'key_id'): Map<string, Paid> {
+/** Sums the charges by account, by key, or by the windows of their holds. */
+function sums(
+  charges: readonly Charge[],
+  owner: 'account_id' | 'key_id' | 'hold_windows',
+): Map<string, Paid> {
   const all = new Map<string, Paid>();
   for (const charge of charges) {
-    const { [owner]: payer, cost_nano, hold_nano = 0n } = charge;
+    const { [owner]: payer = '', cost_nano, hold_nano = 0n } = charge;
     const paid = all.get(payer);
     if (paid) {
       paid.spent_nano += cost_nano;

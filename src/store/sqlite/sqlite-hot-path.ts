@@ -18,6 +18,8 @@ import { SqliteRecords } from './sqlite-records.js';
 import { SqliteRequests } from './sqlite-requests.js';
 import { SqliteIdempotency } from './sqlite-idempotency.js';
 import { SqliteRates } from './sqlite-rates.js';
+import type { ZoneCalendar } from '../limits/zone-calendar.js';
+import { SqliteAllowances } from './sqlite-allowances.js';
 import { SqliteCharges, SqliteHolds } from './sqlite-holds.js';
 import { prepareKeys, prepareProcesses } from './sqlite-statements.js';
 import type { HoldResult, Collected } from '../store-types.js';
@@ -30,10 +32,10 @@ import DataLoader from 'dataloader';
 /**
  * The hot path on SQLite, on a connection of its own. To follow a write, read in this order: this
  * file; `group-commit.ts`, which commits writes together; `sqlite-file.ts`, which syncs them to the
- * disk; `checkpoints.ts`, which copies them from the log into the database; `sqlite-holds.ts` and
- * `sqlite-idempotency.ts`, which run the statements of `sqlite-bulk.ts` and `sqlite-statements.ts`;
- * `sqlite-records.ts` and `sqlite-requests.ts`, which write the records of requests and their sums;
- * `sqlite-rates.ts`, which counts requests by the minute.
+ * disk; `checkpoints.ts`, which copies them from the log into the database; `sqlite-holds.ts`,
+ * `sqlite-allowances.ts` and `sqlite-idempotency.ts`, which run the statements of `sqlite-bulk.ts`
+ * and `sqlite-statements.ts`; `sqlite-records.ts` and `sqlite-requests.ts`, which write the records
+ * of requests and their sums; `sqlite-rates.ts`, which counts requests by the minute.
  */
 export class SqliteHotPath implements HotPath {
   readonly idempotency: SqliteIdempotency;
@@ -51,7 +53,7 @@ export class SqliteHotPath implements HotPath {
   readonly #now: () => number;
   #isRegistered = false;
 
-  constructor(file: string, self: Process, now: () => number) {
+  constructor(file: string, self: Process, now: () => number, calendar: ZoneCalendar) {
     this.#database = openSqliteFile(file);
     prepareSqlite(this.#database);
     // The group commit syncs the disk itself, off the event loop.
@@ -69,11 +71,12 @@ export class SqliteHotPath implements HotPath {
     });
     this.idempotency = new SqliteIdempotency(this.#database, this.#group, self.id, now);
     this.rates = new SqliteRates(this.#database, this.#group, self.id, now);
-    this.#holds = new SqliteHolds(this.#database, self.id, now);
+    const allowances = new SqliteAllowances(this.#database, calendar);
+    this.#holds = new SqliteHolds(this.#database, allowances, self.id, now);
     const keep = (call: EndedCall): void => this.idempotency.keep(call);
     const records = new SqliteRecords(this.#database, this.#group);
     this.requests = new SqliteRequests(this.#database, this.#group, records);
-    this.#charges = new SqliteCharges(this.#database, keep, records, now);
+    this.#charges = new SqliteCharges(this.#database, allowances, keep, records, now);
   }
 
   /** Until the thread runs, and where it cannot, the commits of this connection make them. */

@@ -2,6 +2,7 @@ import type Sqlite from 'better-sqlite3';
 import { SQLITE_CLOCK_MS } from '../database.js';
 import type { CallRow } from '../idempotency/idempotency-keys.js';
 import type { KeyFigures } from '../hot-path.js';
+import type { AllowanceOwner, AllowanceRow } from '../limits/allowances.js';
 
 /** Rows of the hottest statements are lists: making objects of them would double their cost. */
 type KeyRow = [
@@ -21,8 +22,8 @@ interface Figures {
   suspended_ms: bigint | null;
 }
 
-/** The key is null where it has no limit. */
-type EndedHold = [amount_nano: bigint, key_id: string | null];
+/** The key is null where it has no limit, the windows where no allowance counts the hold. */
+type EndedHold = [amount_nano: bigint, key_id: string | null, windows: string | null];
 
 /** The statements that find the key of a request and note its use. */
 export function prepareKeys(database: Sqlite.Database) {
@@ -53,14 +54,20 @@ export function prepareKeys(database: Sqlite.Database) {
   };
 }
 
-/** The key statements that holds and charges share. */
-function prepareTerms(database: Sqlite.Database) {
+const TERMS = 'limit_nano, spent_nano, held_nano, revoked_ms, expires_ms';
+
+/** Whether there is an allowance of an owner; the owner's ID is an SQL expression. */
+const allowed = (owner_kind: AllowanceOwner, owner_id: string): string =>
+  `exists (select 1 from allowances where owner_kind = '${owner_kind}' and owner_id = ${owner_id})`;
+
+/** A key that takes a hold; `is_allowed` if it, or its account, has allowances. */
+export interface HoldingKey extends KeyFigures {
+  is_allowed: bigint;
+}
+
+/** The statement that holds and charges share. */
+function prepareCount(database: Sqlite.Database) {
   return {
-    terms: database
-      .prepare<[key_id: string], KeyFigures>(
-        `select limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys where id = ?`,
-      )
-      .safeIntegers(),
     count: database.prepare<[spent_nano: bigint, held_nano: bigint, key_id: string | null]>(
       'update keys set spent_nano = spent_nano + ?, held_nano = held_nano + ? where id = ?',
     ),
@@ -74,12 +81,21 @@ export function prepareHolds(database: Sqlite.Database) {
   const admit = `update accounts set held_nano = held_nano + ?
     where id = ? and balance_nano - held_nano >= ? and suspended_ms is null`;
   return {
-    ...prepareTerms(database),
+    ...prepareCount(database),
+    terms: database
+      .prepare<[key_id: string], HoldingKey>(
+        `select ${TERMS},
+           ${allowed('account', 'account_id')} or ${allowed('key', 'keys.id')} as is_allowed
+         from keys where id = ?`,
+      )
+      .safeIntegers(),
     admitAll: database.prepare<Admitted>(admit),
+    /** Admits a hold that counts in the account alone. */
     admit: database.prepare<[...Admitted, key_id: string | null, now_ms: number]>(
-      `${admit} and not exists (
+      `${admit} and not ${allowed('account', 'accounts.id')} and not exists (
          select 1 from keys where keys.id = ?
-           and (limit_nano is not null or revoked_ms is not null or expires_ms <= ?))`,
+           and (limit_nano is not null or revoked_ms is not null or expires_ms <= ?
+             or ${allowed('key', 'keys.id')}))`,
     ),
     figures: prepareFigures(database),
   };
@@ -96,11 +112,14 @@ function prepareFigures(database: Sqlite.Database) {
 /** The statements that end a hold and take its charge from the balance. */
 export function prepareCharges(database: Sqlite.Database) {
   return {
-    ...prepareTerms(database),
+    ...prepareCount(database),
+    terms: database
+      .prepare<[key_id: string], KeyFigures>(`select ${TERMS} from keys where id = ?`)
+      .safeIntegers(),
     endHold: database
       .prepare<[request_id: string, account_id: string], EndedHold>(
         `delete from holds where request_id = ? and account_id = ?
-         returning amount_nano, key_id`,
+         returning amount_nano, key_id, windows`,
       )
       .raw()
       .safeIntegers(),
@@ -114,6 +133,37 @@ export function prepareCharges(database: Sqlite.Database) {
     >(
       `update accounts set balance_nano = balance_nano - ?, held_nano = held_nano - ?
        where id = ? and balance_nano - held_nano >= ?`,
+    ),
+  };
+}
+
+/** The statements that count holds and charges in the windows of allowances. */
+export function prepareAllowances(database: Sqlite.Database) {
+  return {
+    rows: database
+      .prepare<[account_id: string, key_id: string | null], AllowanceRow>(
+        `select * from allowances
+         where (owner_kind = 'account' and owner_id = ?) or (owner_kind = 'key' and owner_id = ?)
+         order by id`,
+      )
+      .safeIntegers(),
+    hold: database.prepare<
+      [begins_ms: bigint, ends_ms: bigint, spent_nano: bigint, held_nano: bigint, id: bigint]
+    >(
+      `update allowances set begins_ms = ?, ends_ms = ?, spent_nano = ?, held_nano = ?
+       where id = ?`,
+    ),
+    /** What a window has left beside all holds. */
+    left: database
+      .prepare<[now_ms: number, id: bigint, begins_ms: bigint], bigint>(
+        `select amount_nano + iif(extra_until_ms > ?, extra_nano, 0) - spent_nano - held_nano
+         from allowances where id = ? and begins_ms = ?`,
+      )
+      .pluck()
+      .safeIntegers(),
+    end: database.prepare<[spent_nano: bigint, freed_nano: bigint, id: bigint, begins_ms: bigint]>(
+      `update allowances set spent_nano = spent_nano + ?, held_nano = held_nano - ?
+       where id = ? and begins_ms = ?`,
     ),
   };
 }

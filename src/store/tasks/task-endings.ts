@@ -3,6 +3,7 @@ import type { Actor } from '../../core/actor.js';
 import { writeAudit } from '../audit/audit-log.js';
 import { ledgerRow } from '../ledger/ledger-columns.js';
 import { toBinding, toStorableText } from '../column-values.js';
+import { endInWindows } from '../limits/hold-windows.js';
 import { lockTask } from './task-rows.js';
 import type { Task, TaskCharge } from './task-types.js';
 import { StoreError } from '../store-error.js';
@@ -10,7 +11,7 @@ import { StoreError } from '../store-error.js';
 /** Releases the hold of a task. */
 export async function endHold(
   trx: Knex.Transaction,
-  task: Pick<Task, 'id' | 'account_id' | 'key_id' | 'hold_nano'>,
+  task: Pick<Task, 'id' | 'account_id' | 'key_id' | 'hold_nano' | 'windows'>,
 ): Promise<void> {
   if (task.hold_nano === 0n) return;
   await trx('tasks').where({ id: task.id }).update({ hold_nano: 0 });
@@ -107,10 +108,10 @@ async function enterCharge(
   return made.length > 0;
 }
 
-/** Updates the key before the account, as the hot path does, which excludes deadlocks. */
+/** Updates the key, the windows and the account in the order of the hot path: no deadlocks. */
 async function pay(
   trx: Knex.Transaction,
-  { account_id, key_id }: Pick<Task, 'account_id' | 'key_id'>,
+  { account_id, key_id, windows }: Pick<Task, 'account_id' | 'key_id' | 'windows'>,
   { spent_nano, freed_nano }: { spent_nano: bigint; freed_nano: bigint },
 ): Promise<void> {
   if (spent_nano === 0n && freed_nano === 0n) return;
@@ -120,6 +121,7 @@ async function pay(
       .where({ id: key_id })
       .update({ held_nano, spent_nano: trx.raw('spent_nano + ?', [toBinding(spent_nano)]) });
   }
+  await endInWindows(trx, [{ windows, spent_nano, freed_nano }]);
   await trx('accounts')
     .where({ id: account_id })
     .update({

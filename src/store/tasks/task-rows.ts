@@ -16,6 +16,7 @@ interface TaskRow {
   videos: bigint;
   price_nano: bigint;
   hold_nano: bigint;
+  windows: string | null;
   charge_nano: bigint | null;
   version: bigint;
   polled_ms: bigint;
@@ -41,9 +42,10 @@ export async function lockTask(trx: Knex.Transaction, id: string): Promise<Task 
 }
 
 /** A task as `TaskStore.begin` stores it. */
-export function begunTask(intent: TaskIntent, now_ms: number): Task {
+export function begunTask(intent: TaskIntent, windows: string | null, now_ms: number): Task {
   return {
     ...intent,
+    windows,
     jobs: [],
     status: 'SUBMITTING',
     error: null,

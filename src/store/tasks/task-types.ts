@@ -53,6 +53,8 @@ export interface Task extends TaskTarget {
   videos: number;
   /** The open hold; 0 once it has ended. */
   hold_nano: bigint;
+  /** The windows of allowances in which the hold counts; null for none. */
+  windows: string | null;
   /** Null until the result was fetched. */
   charge_nano: bigint | null;
   /** Counts the changes, so that an older view never overwrites a newer one. */

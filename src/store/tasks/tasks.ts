@@ -64,8 +64,8 @@ async function begin(
 ): Promise<Task> {
   const { hold_nano } = intent;
   await register(trx, self, clock_ms);
-  if (hold_nano > 0n) await takeHold(trx, intent);
-  const { videos: _counted, ...task } = begunTask(intent, now_ms);
+  const windows = hold_nano > 0n ? await takeHold(trx, intent) : null;
+  const { videos: _counted, ...task } = begunTask(intent, windows, now_ms);
   await trx('tasks').insert({
     ...task,
     process_id: self.id,
@@ -77,23 +77,28 @@ async function begin(
   return { ...task, videos: 0 };
 }
 
-/** Removes the hold of the request, whose amount the task holds from now on. */
+/**
+ * Removes the hold of the request, whose amount the task holds from now on, and resolves with the
+ * windows in which it counts.
+ */
 async function takeHold(
   trx: Knex.Transaction,
   { id, account_id, key_id, hold_nano }: TaskIntent,
-): Promise<void> {
+): Promise<string | null> {
   const amount_nano = toBinding(hold_nano);
-  const hold: { key_id: string | null } | undefined = await trx('holds')
+  const hold: { key_id: string | null; windows: string | null } | undefined = await trx('holds')
     .where({ request_id: id, account_id, amount_nano })
     .forUpdate()
-    .first('key_id');
+    .first('key_id', 'windows');
   if (!hold) throw new StoreError(`The hold of request ${id} has ended before its task began.`);
   await trx('holds').where({ request_id: id }).delete();
   // The key counts all its tasks, also one whose hold is older than its limit.
-  if (hold.key_id !== null || !(await lockCounted(trx, key_id))) return;
-  await trx('keys')
-    .where({ id: key_id })
-    .update({ held_nano: trx.raw('held_nano + ?', [amount_nano]) });
+  if (hold.key_id === null && (await lockCounted(trx, key_id))) {
+    await trx('keys')
+      .where({ id: key_id })
+      .update({ held_nano: trx.raw('held_nano + ?', [amount_nano]) });
+  }
+  return hold.windows;
 }
 
 async function accept(

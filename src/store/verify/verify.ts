@@ -2,6 +2,8 @@ import type { Knex } from 'knex';
 import { formatDollars, NANO_PER_DOLLAR } from '../../lib/money.js';
 import type { AccountRow } from '../accounts/accounts.js';
 import type { Database } from '../database.js';
+import type { AllowanceRow } from '../limits/allowances.js';
+import { sumsByWindow, type CountedWindow } from '../limits/hold-windows.js';
 import { faultsOfRefunds } from './verify-refunds.js';
 
 /** The result of `verify`. `faults` has one sentence for each figure that does not add up. */
@@ -23,6 +25,7 @@ export async function verify(database: Database): Promise<VerifyReport> {
       ...(await duplicates(trx)),
       ...(await faultsOfRefunds(trx)),
       ...(await faultsOfKeys(trx)),
+      ...(await faultsOfAllowances(trx)),
       ...(await faultsOfTasks(trx)),
     ];
     return { ...report, faults };
@@ -204,6 +207,37 @@ function faultsOfKey(
     );
   }
   return faults;
+}
+
+/** Each window holds what the open holds and tasks hold that name it. */
+async function faultsOfAllowances(trx: Knex.Transaction): Promise<string[]> {
+  const rows: AllowanceRow[] = await trx('allowances').orderBy('id');
+  if (rows.length === 0) return [];
+  const owner = 'windows';
+  const open = [
+    await sumsOf(trx, trx('holds').whereNotNull(owner), { owner }),
+    await sumsOf(trx, trx('tasks').whereNotNull(owner).whereNot('hold_nano', 0), {
+      owner,
+      amount: 'hold_nano',
+    }),
+  ].flatMap((sums) => [...sums.values()]);
+  const ended = open.map((sum) => {
+    return { windows: sum.owner, spent_nano: 0n, freed_nano: total_nano(sum) };
+  });
+  const sums = new Map(sumsByWindow(ended).map((sum) => [nameOfCounted(sum), sum.freed_nano]));
+  return rows.flatMap((row) => {
+    const open_nano = sums.get(nameOfCounted(row)) ?? 0n;
+    if (row.held_nano === open_nano) return [];
+    return [
+      `The allowance ${row.window_name} of ${row.owner_kind} ${row.owner_id} has ` +
+        `${formatDollars(row.held_nano)} dollars held, ` +
+        `but its open holds add up to ${formatDollars(open_nano)}.`,
+    ];
+  });
+}
+
+function nameOfCounted({ id, begins_ms }: CountedWindow): string {
+  return `${id} ${begins_ms}`;
 }
 
 interface TaskRow {

@@ -133,6 +133,18 @@ describe('the limit of output tokens', () => {
     expect(message).to.match(/With max_tokens of at most 9\d{3} /u);
   });
 
+  it('that a 402 says fits what an allowance has left', async () => {
+    const { store } = acme.gateway;
+    const terms = { allowances: { '2d': tokens(15_000) } } as const;
+    const { secret } = await store.createKey(acme.account.id, 'agent', terms);
+    const asking = (max_tokens: number) =>
+      chat({ ...acme, secret }, { model: 'plain', messages, max_tokens });
+    const { message, code } = errorOf(await asking(20_000));
+    expect(code).to.equal('allowance_reached');
+    expect(message).to.match(/With max_tokens of at most 15000 /u);
+    expect((await asking(15_000)).status).to.equal(200);
+  });
+
   for (const [field, path, body] of FORMATS) {
     it(`is called ${field} by a 402 too`, async () => {
       const { store } = acme.gateway;

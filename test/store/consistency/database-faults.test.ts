@@ -159,8 +159,10 @@ onEachStore('a fault at the nth write', (ground) => {
     it(`leaves nothing half-done of ${name}`, async () => {
       const store = await ground.open();
       const { id } = await store.createAccount('ann', dollars(1));
+      await store.editAccount(id, { allowances: { amounts: { day: 1_000n, '5h': 1_000n } } });
       await store.hold('r1', id, 10n);
-      const { key } = await store.createKey(id, 'pocket', { limit_nano: 100n });
+      const terms = { limit_nano: 100n, allowances: { month: 90n } } as const;
+      const { key } = await store.createKey(id, 'pocket', terms);
       await store.charge(chargeOf('k0', id, 5n, { key_id: key.id }));
       await store.hold('k1', id, 10n, key.id);
       await store.hold('k2', id, 10n, key.id);

@@ -4,6 +4,11 @@ import { Child } from '../helpers/child.js';
 import { dollars, onEachStore } from '../helpers/ground.js';
 
 const KILLS = isLong ? 10 : 3;
+const PROCESSES = { sqlite: 2, postgres: 4 };
+/** The calls at an allowance, which has room for about a third of them. */
+const CALLS = isLong ? 10_000 : 800;
+const AMOUNT_CALLS = CALLS / 4;
+const AMOUNT_NANO = BigInt(CALLS);
 
 onEachStore('several processes on one store', (ground) => {
   it('add up on one database', async () => {
@@ -25,6 +30,37 @@ onEachStore('several processes on one store', (ground) => {
       faults: [],
     });
     expect(await ground.place.sql('select id from processes')).to.deep.equal([]);
+  });
+
+  it('spend not a nano-dollar beyond an allowance, also when one of them is killed', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    const { key } = await store.createKey(id, 'agent', { allowances: { '2d': AMOUNT_NANO } });
+    const children = Array.from(
+      { length: PROCESSES[store.dialect] },
+      () => new Child('spender', ground.place.url, id, CALLS / PROCESSES[store.dialect], key.id),
+    );
+    const [first, ...others] = children;
+    await first?.settled(5);
+    await first?.kill();
+    const statuses = await Promise.all(others.map((child) => child.end()));
+    expect(statuses).to.deep.equal(others.map(() => 0));
+    await store.recover();
+    // The last calls, which take what a killed process held, and what releases left.
+    await new Child('spender', ground.place.url, id, AMOUNT_CALLS, key.id).end();
+    expect(await store.verify()).to.deep.include({ open_holds: 0, faults: [] });
+    const [entry] = await ground.place.sql(
+      `select -sum(amount_nano) as spent from ledger where kind = 'charge'`,
+    );
+    const [row] = await ground.place.sql('select spent_nano, held_nano from allowances');
+    expect([row?.spent_nano, row?.held_nano].map(String)).to.deep.equal([
+      String(entry?.spent),
+      '0',
+    ]);
+    // A hold of 10 finds no room in the rest.
+    expect(AMOUNT_NANO - BigInt(String(entry?.spent))).to.satisfy(
+      (left: bigint) => left >= 0n && left < 10n,
+    );
   });
 
   it('lose no charge and double none when they are killed', async () => {

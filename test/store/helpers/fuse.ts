@@ -3,6 +3,7 @@ import type { Ground } from './ground.js';
 const TABLES = [
   'accounts',
   'keys',
+  'allowances',
   'holds',
   'ledger',
   'processes',

@@ -21,7 +21,11 @@ interface Step {
 }
 
 /** The codes of a refused hold: the key was accepted, but there was too little money. */
-const UNHELD: ReadonlySet<string> = new Set(['insufficient_balance', 'key_limit_reached']);
+const UNHELD: ReadonlySet<string> = new Set([
+  'insufficient_balance',
+  'key_limit_reached',
+  'allowance_reached',
+]);
 
 interface Props {
   record: RequestRecord;

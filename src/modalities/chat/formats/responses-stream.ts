@@ -27,6 +27,7 @@ const CODES: Partial<Record<ErrorCode, string>> = {
   content_policy_violation: 'invalid_prompt',
   insufficient_balance: 'insufficient_quota',
   key_limit_reached: 'insufficient_quota',
+  allowance_reached: 'insufficient_quota',
   upstream_error: 'server_is_overloaded',
   overloaded: 'server_is_overloaded',
   draining: 'server_is_overloaded',
