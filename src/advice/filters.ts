@@ -1,6 +1,7 @@
-import type { EndpointEntry, StageEntry } from '../core/configuration.js';
+import type { Configuration, EndpointEntry, StageEntry } from '../core/configuration.js';
 import type { Capability } from '../core/model.js';
-import type { Advice } from './advice.js';
+import { quote } from '../yaml/source.js';
+import type { Advice, Warning } from './advice.js';
 
 /** The stages that keep texts from providers. */
 const FILTERS = ['mask', 'deny'];
@@ -14,8 +15,10 @@ const NAMED = 3;
  */
 export const partialFilter: Advice = {
   code: 'partial_filter',
-  saves: 'personal data, which would reach a provider past the filter',
-  *check({ configuration: { endpoints, models } }) {
+  saves: 'personal data that would reach a provider, and money, past the filter',
+  *check({ configuration }) {
+    const { endpoints, models } = configuration;
+    yield* unlimited(configuration);
     const served = new Set([...models.values()].flatMap(({ capabilities }) => [...capabilities]));
     for (const name of FILTERS) {
       const filtered = endpoints.filter((one) => entryOf(one, name));
@@ -39,6 +42,21 @@ export const partialFilter: Advice = {
     }
   },
 };
+
+/** Rates that do not hold at an endpoint which the file writes out itself, without `limit`. */
+function* unlimited({ endpoints, models, rates }: Configuration): Generator<Warning> {
+  const isRated = Object.keys(rates).length > 0 || [...models.values()].some((one) => one.rates);
+  if (!isRated) return;
+  for (const { name, stages } of endpoints) {
+    const hold = stages.find((one) => one.name === 'balance' && one.option === undefined);
+    if (!hold || stages.some((one) => one.name === 'limit')) continue;
+    yield {
+      place: hold.place,
+      message: `endpoint ${quote(name)} has no stage "limit", so no rates hold there`,
+      hint: 'put "limit" before "balance"',
+    };
+  }
+}
 
 function entryOf({ stages }: EndpointEntry, name: string): StageEntry | undefined {
   return stages.find((one) => one.name === name);

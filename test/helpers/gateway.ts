@@ -45,6 +45,8 @@ export interface TestGatewayOptions {
   is_retrying?: true;
   /** In place of no wait before a call is sent again. */
   pause?: (ms: number) => Promise<void>;
+  /** Whether it counts rates in the store, as a worker does. */
+  has_workers?: boolean;
   store_wait_ms?: number;
   close_ms?: number;
 }
@@ -68,12 +70,13 @@ export async function startGateway(
     await writeFile(join(folder, name), text);
   }
   const { log = pino({ level: 'silent' }), now = Date.now, random = Math.random } = options;
-  const { store_wait_ms, close_ms, lines, clock } = options;
+  const { has_workers = false, store_wait_ms, close_ms, lines, clock } = options;
   const gateway = await Gateway.open(await checked(file, options.env ?? {}), {
     log,
     now,
     random,
     pause: options.pause ?? (() => Promise.resolve()),
+    has_workers,
     ...(store_wait_ms && { store_wait_ms }),
     ...(close_ms && { close_ms }),
     ...(lines && { lines }),

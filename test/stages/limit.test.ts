@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { openStore } from '../../src/store/open.js';
 import { ask, errorOf, type Answer } from '../helpers/ask.js';
 import { startGateway, type TestGateway } from '../helpers/gateway.js';
 import {
@@ -21,7 +22,7 @@ interface Limited extends TestGateway {
 }
 
 /** A gateway with these settings, whose clock stands 12 seconds before the end of a minute. */
-async function startLimited(settings: string, own = ''): Promise<Limited> {
+async function startLimited(settings: string, own = '', has_workers = false): Promise<Limited> {
   const clock = { now_ms: BEGIN_MS + 48_000 };
   const limited = { clock, step: chatJson('Good day.') } as Limited;
   const upstream = await startUpstream((_, response) => play(limited.step, response));
@@ -32,7 +33,7 @@ owners: { acme: { name: Acme } }
 providers: { up: { uses: openai, base_url: '${upstream.url}', api_key: sk-up } }
 models: { plain: ${model('')}, rated: ${model(', rates: { requests_per_minute: 1 }')} }
 ${own}`;
-  const gateway = await startGateway(yaml, { now: () => clock.now_ms });
+  const gateway = await startGateway(yaml, { now: () => clock.now_ms, has_workers });
   const chat = (id = 'plain', rest: object = {}): Promise<Answer> =>
     post(limited, '/v1/chat/completions', { model: id, messages, max_tokens: 50, ...rest });
   return Object.assign(limited, gateway, {
@@ -57,8 +58,8 @@ function headersOf({ headers }: Answer): Record<string, string> {
 
 describe('the stage limit', () => {
   let open: Limited | undefined;
-  const start = async (settings: string, own?: string): Promise<Limited> =>
-    (open = await startLimited(settings, own));
+  const start = async (...options: Parameters<typeof startLimited>): Promise<Limited> =>
+    (open = await startLimited(...options));
   afterEach(async () => {
     await open?.close();
     open = undefined;
@@ -179,6 +180,47 @@ describe('the stage limit', () => {
     expect(errorOf(await own()).message).to.equal(
       'This API key may send 2 requests a minute at this endpoint; try again in 12 s.',
     );
+  });
+
+  it('lets the terms of a key and an account win over those of the file', async () => {
+    const limited = await start(
+      'rates: { key: { requests_per_minute: 9, tokens_per_minute: 999999 }, account: { requests_per_minute: 9 } }',
+    );
+    const { store } = limited.gateway;
+    const { id } = limited.account;
+    const { secret } = await store.createKey(id, 'slow', { rates: { requests_per_minute: 1 } });
+    const slow = { ...limited, secret };
+    const body = { model: 'plain', messages };
+    const first = await post(slow, '/v1/chat/completions', body);
+    expect(first.headers.get('ratelimit-policy')).to.include(
+      '"key";q=1;w=60, "key-tokens";q=999999;w=60;qu="tokens", "account";q=9;w=60',
+    );
+    expect((await post(slow, '/v1/chat/completions', body)).status).to.equal(429);
+    await store.editAccount(id, { rates: { requests_per_minute: 1 } });
+    expect(errorOf(await limited.chat()).message).to.match(/^This account may send 1 request a/);
+  });
+
+  it('shares its counters where several processes serve one store', async () => {
+    const rates = '{ requests_per_minute: 3, tokens_per_minute: 9000, concurrent_requests: 1 }';
+    const limited = await start(`rates: { key: ${rates} }`, '', true);
+    for (const stream of [true, false]) {
+      expect((await limited.chat('plain', { stream })).status).to.equal(200);
+    }
+    const url = `sqlite:${limited.folder}/tollgate.db`;
+    const other = await openStore(url, { now: () => limited.clock.now_ms });
+    const limits = [
+      {
+        counter: `key ${limited.key_id}`,
+        rates: { requests_per_minute: 3, concurrent_requests: 1 },
+      },
+    ];
+    const { admitted, counts } = await other.rates.take({ request_id: 'r1', limits, tokens: 1 });
+    expect(admitted).to.equal(true);
+    // Each answer has used 14 tokens.
+    expect(counts[0]).to.deep.include({ requests: 3, tokens: 29, in_flight: 1 });
+    expect(errorOf(await limited.chat()).message).to.match(/^This API key may send 3 requests a/);
+    await other.close();
+    expect((await limited.gateway.store.verify()).faults).to.deep.equal([]);
   });
 
   it('refuses in the words and headers of each API', async () => {
