@@ -13,6 +13,7 @@ import { revokeKey } from './key-revoke.js';
 import { listLedger } from './ledger-list.js';
 import { listModels } from './model-list.js';
 import { listProviders } from './provider-list.js';
+import { resumeProvider } from './provider-resume.js';
 import { listRequests, showRequest } from './request-list.js';
 import { createSignInLink } from './sign-in-link-create.js';
 import { listTasks, showTask } from './task-list.js';
@@ -25,6 +26,10 @@ import { showUsage } from './usage-show.js';
 export const GROUPS: Readonly<Record<string, { about: string; example: string }>> = {
   account: { about: 'make, list, suspend and resume accounts', example: 'tollgate account list' },
   key: { about: 'make, list and revoke API keys', example: 'tollgate key list alice' },
+  provider: {
+    about: 'call a provider again that is left alone',
+    example: 'tollgate provider resume openai',
+  },
   task: { about: 'look at video tasks', example: 'tollgate task list' },
   token: {
     about: 'make, list and revoke tokens for programs that manage accounts',
@@ -58,5 +63,6 @@ export const ACTIONS: readonly Action[] = [
   revokeToken,
   listChanges,
   listProviders,
+  resumeProvider,
   showConfiguration,
 ];

@@ -1,6 +1,7 @@
 import { mergedReports, WINDOW_MINUTES } from '../telemetry/provider-health.js';
 import { oneAction, requireGateway, type ActionServices } from './action.js';
 import { isoTime } from './shapes.js';
+import type { Rest } from '../store/rests/rests.js';
 
 /** The recent calls to a provider, summed over all processes. */
 export interface ProviderShape {
@@ -12,6 +13,24 @@ export interface ProviderShape {
   failed: number;
   last_success: string | null;
   last_failure: { at: string; fault: string; message: string } | null;
+  /** The upstreams that fail and are left alone. */
+  resting: RestShape[];
+}
+
+/** An upstream that rests. `told`: it said itself when it may be called again. */
+export interface RestShape {
+  model: string;
+  fault: string;
+  failures: number;
+  since: string;
+  until: string;
+  told: boolean;
+}
+
+export function restShape(rest: Rest): RestShape {
+  const { model, fault, failures, since_ms, until_ms, told_until_ms } = rest;
+  const times = { since: isoTime(since_ms), until: isoTime(until_ms) };
+  return { model, fault, failures, ...times, told: told_until_ms >= until_ms };
 }
 
 export interface ProvidersShape {
@@ -60,6 +79,7 @@ async function providersHealth({ store, gateway }: ActionServices): Promise<Prov
   await store.heartbeat(JSON.stringify(health.report()));
   const notes = await store.notes();
   const total = mergedReports(notes);
+  const rests = await store.rests.list();
   const data = [...configuration.providers.values()].map(({ name, manifest }) => {
     const known = total[name];
     const failure = known?.last_failure;
@@ -73,6 +93,7 @@ async function providersHealth({ store, gateway }: ActionServices): Promise<Prov
       last_failure: failure
         ? { at: isoTime(failure.at_ms), fault: failure.fault, message: failure.message }
         : null,
+      resting: rests.filter(({ provider }) => provider === name).map(restShape),
     };
   });
   return { window_s: WINDOW_MINUTES * 60, processes: notes.length, data };

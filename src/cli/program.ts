@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   requests: async () => (await import('./requests.js')).requestsCommand(),
   usage: async () => (await import('./usage.js')).usageCommand(),
   status: async () => (await import('./status.js')).statusCommand(),
+  provider: () => ofActions('provider'),
   'sign-in-link': () => ofActions('sign-in-link'),
   task: () => ofActions('task'),
   token: () => ofActions('token'),

@@ -85,7 +85,12 @@ async function figuresOf(store: Store, now_ms: number) {
 /** The calls of the last minutes, summed over all processes that live. */
 async function upstreamsOf(store: Store) {
   const { mergedReports } = await import('../telemetry/provider-health.js');
-  return Object.entries(mergedReports(await store.notes())).map(([name, one]) => ({
+  const { restShape } = await import('../actions/provider-list.js');
+  const rests = await store.rests.list();
+  const restingAt = (name: string) =>
+    rests.filter(({ provider }) => provider === name).map(restShape);
+  const reports = mergedReports(await store.notes());
+  return Object.entries(reports).map(([name, one]) => ({
     name,
     answered: one.answered,
     refused: one.refused,
@@ -96,6 +101,7 @@ async function upstreamsOf(store: Store) {
       fault: one.last_failure.fault,
       message: one.last_failure.message,
     },
+    resting: restingAt(name),
   }));
 }
 

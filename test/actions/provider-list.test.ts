@@ -61,6 +61,31 @@ describe('the health of providers', () => {
     expect(JSON.stringify(await health())).not.to.include('cats');
   });
 
+  it('tells which upstreams are left alone, and for how long', async () => {
+    const { rests } = studio.gateway.store;
+    const rest = { provider: 'lab', model: 'film', fault: 'timeout', failures: 2 };
+    const times = { since_ms: START_MS, until_ms: START_MS + 2_000 };
+    const full = { ...rest, ...times, told_until_ms: START_MS + 2_000, probe_until_ms: 0 };
+    await rests.exchange([{ is_over: false, rest: full, sets_probe: false }]);
+    const shown = {
+      model: 'film',
+      fault: 'timeout',
+      failures: 2,
+      since: new Date(START_MS).toISOString(),
+      until: new Date(START_MS + 2_000).toISOString(),
+      told: true,
+    };
+    expect((await lab())?.resting).to.deep.equal([shown]);
+    const resume = await fetch(`${studio.url}/api/providers/lab/resume`, {
+      method: 'POST',
+      headers: { cookie, 'sec-fetch-site': 'same-origin' },
+    });
+    const resumed: unknown = await resume.json();
+    expectAnswer('ResumedProvider', resumed);
+    expect(resumed).to.deep.equal({ provider: 'lab', models: ['film'] });
+    expect((await lab())?.resting).to.deep.equal([]);
+  });
+
   it('forgets after some minutes how often, and remembers when last', async () => {
     await studio.begin();
     studio.now_ms += 6 * 60_000;

@@ -35,6 +35,10 @@ const CALLS: Record<string, Calls> = {
   'key create': { good: () => ['ann', '--name', 'k'], bad: () => ['none', '--name', 'k'] },
   'key list': { good: () => ['ann'], bad: () => ['none'] },
   'key revoke': { good: ({ key }) => [key], bad: () => ['key_none'] },
+  'provider resume': {
+    good: () => ['simulator'],
+    bad: () => ['simulator', '--config', 'none.yaml'],
+  },
   ledger: { good: () => ['ann'], bad: () => ['none'] },
   requests: { good: () => [], bad: () => ['--limit', '0'] },
   usage: { good: () => [], bad: () => ['--limit', '0'] },

@@ -164,6 +164,7 @@ onEachApiGateway('the API of operators', {}, (here) => {
         failed: 0,
         last_success: null,
         last_failure: null,
+        resting: [],
       },
     ]);
     for (const model of ['acme-chat', 'acme-chat', 'acme-broken']) {

@@ -48,6 +48,8 @@ export interface ScriptedGatewayOptions {
   log?: Logger;
   /** How long an answer waits for the store. */
   store_wait_ms?: number;
+  is_retrying?: true;
+  pause?: (ms: number) => Promise<void>;
 }
 
 /** A gateway with the model `m` behind which fake upstreams stand, named as their scripts are. */
@@ -98,6 +100,7 @@ export async function startScriptedGateway(
   const [upstream] = Object.values(upstreams);
   if (!upstream) throw new Error('A house needs an upstream.');
   const { credit = '10', store, terms, now, log, files, store_wait_ms } = options;
+  const { is_retrying, pause } = options;
   const gateway = await startGateway(yaml(upstreams, options), {
     credit,
     ...(store && { store }),
@@ -106,6 +109,8 @@ export async function startScriptedGateway(
     ...(log && { log }),
     ...(files && { files }),
     ...(store_wait_ms && { store_wait_ms }),
+    ...(is_retrying && { is_retrying }),
+    ...(pause && { pause }),
   });
   const { url, secret, account } = gateway;
   const { store: books } = gateway.gateway;

@@ -132,7 +132,19 @@ function columnsAt(now_ms: number): Column<ProviderShape>[] {
 }
 
 function Health({ provider }: { provider: ProviderShape }): JSX.Element {
-  const { answered, refused, failed } = provider;
+  const { answered, refused, failed, resting } = provider;
+  if (resting.length > 0) {
+    return (
+      <>
+        <Badge colour="bad">left alone</Badge>
+        {resting.map(({ model, until }) => (
+          <div class="hint">
+            {model} until {until.slice(11, 19)} UTC
+          </div>
+        ))}
+      </>
+    );
+  }
   if (answered + failed === 0) {
     return refused > 0 ? <Badge colour="warn">refuses all</Badge> : <Badge>quiet</Badge>;
   }
