@@ -160,13 +160,18 @@ function modelShape(model: Model): object {
   };
 }
 
-/** A value in `set` may be a secret, so only its name is shown. */
+function defaultNames({ default: fields = {} }: Upstream): string[] {
+  return [...new Set(Object.values(fields).flatMap((one) => Object.keys(one ?? {})))];
+}
+
+/** A value in `set` or `default` may be a secret, so only its name is shown. */
 function upstreamShape(upstream: Upstream): object {
   return {
     provider: upstream.provider.name,
     model: upstream.model,
     weight: upstream.weight ?? null,
     set: Object.keys(upstream.set),
+    default: defaultNames(upstream),
     drop: upstream.drop,
     rename: upstream.rename,
     price: priceShape(upstream.price),

@@ -66,7 +66,10 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
     margins: await margins(model.upstreams),
     defaults: modalities.map((modality) => ({
       modality: modality.name,
-      defaults: modality.documentation.defaults?.(model) ?? {},
+      defaults: {
+        ...modality.documentation.defaults?.(model),
+        ...shownDefaults(model.upstreams[0]?.default?.[modality.name]),
+      },
     })),
     bills: await Promise.all(modalities.map(({ documentation }) => documentation.example(model))),
     preview: client_body && (await previewBody(client_body, model, configuration)),
@@ -81,6 +84,13 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
   explained.defaults.forEach(printDefaults);
   explained.bills.forEach(printBill);
   if (explained.preview) printPreview(explained.preview);
+}
+
+function shownDefaults(fields: Readonly<Record<string, unknown>> = {}): Record<string, string> {
+  const shown = Object.entries(fields).map(([name, value]): [string, string] => {
+    return [name, typeof value === 'string' ? value : JSON.stringify(value)];
+  });
+  return Object.fromEntries(shown);
 }
 
 interface Explained {

@@ -93,14 +93,8 @@ export function checkChanges(
   if (drop.length + Object.keys(set).length + Object.keys(rename).length === 0) return;
   const held = heldBy(modalities);
   const known = [ownFields(modalities), ...passthrough];
-  for (const field of Object.keys(set)) {
-    const place = `${pointer}/set${join(field)}`;
-    if (!held.includes(field)) continue;
-    const message = `set: only the gateway sets ${quote(field)}`;
-    const value = field === 'max_tokens' && !source.hides(place) ? set[field] : undefined;
-    const way = typeof value === 'number' && `limits: { max_tokens: ${value} } bounds answers`;
-    const hint = way ? `remove it; ${way}` : 'remove it';
-    source.fault(place, { code: 'bad_set', message, hint, at: 'key' });
+  for (const [name, value] of Object.entries(set)) {
+    checkHeld(source, `${pointer}/set${join(name)}`, { key: 'set', name, value }, modalities);
   }
   drop.forEach((field, i) => {
     if (field === undefined) return;
@@ -111,6 +105,26 @@ export function checkChanges(
     source.fault(`${pointer}/drop${join(i)}`, { code: 'bad_drop', message, hint });
   });
   checkRenames(source, pointer, changes, { held, known });
+}
+
+/** The limit of tokens that does what a value for the held field was meant to do. */
+const LIMITS = { set: ['max_tokens', 'bounds answers'], default: ['default_max_tokens', 'is it'] };
+
+/** Reports a field of `set` or `default` that the hold depends on, and returns whether it does. */
+export function checkHeld(
+  source: Source,
+  place: string,
+  { key, name, value }: { key: keyof typeof LIMITS; name: string; value: unknown },
+  modalities: Modalities,
+): boolean {
+  if (!heldBy(modalities).includes(name)) return false;
+  const message = `${key}: only the gateway sets ${quote(name)}`;
+  const [limit, does] = LIMITS[key];
+  const isLimit = [...TOKEN_LIMITS, 'max_tokens'].includes(name) && typeof value === 'number';
+  const way = isLimit && !source.hides(place) && `limits: { ${limit}: ${value} } ${does}`;
+  const hint = way ? `remove it; ${way}` : 'remove it';
+  source.fault(place, { code: `bad_${key}`, message, hint, at: 'key' });
+  return true;
 }
 
 function checkRenames(

@@ -2,6 +2,7 @@ import type { ModelEntry, PriceEntry } from '../schema-types/gateway.js';
 import type { Manifest } from './adapter.js';
 import { readCallTerms } from './call-terms.js';
 import { checkCapabilities } from './capabilities.js';
+import { checkDefaults, defaultsByWork } from './default-fields.js';
 import { checkPassthrough } from './fields.js';
 import { memoizeByObject } from '../lib/objects.js';
 import { isBeside } from '../yaml/misplaced.js';
@@ -68,6 +69,8 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
   const renames = upstreams.map(({ upstream }) => upstream.rename);
   checkPassthrough(source, `${pointer}/passthrough`, fields, renames, known.modalities);
   const passthrough = passthroughOf(entry, upstreams);
+  const sendable = { capabilities, passthrough, modalities: known.modalities };
+  const defaultsOf = readDefaults(source, pointer, entry, sendable);
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
   const rates = readRates(entry.rates);
   const model: Model = {
@@ -76,7 +79,10 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
     owner: entry.owner ?? '',
     created: readCreated(source, `${pointer}/created`, entry.created) ?? UNKNOWN_DAY,
     capabilities,
-    upstreams: withoutForeign(entry, upstreams, passthrough),
+    upstreams: withoutForeign(entry, upstreams, passthrough).map((upstream, at) => {
+      const own = defaultsOf(upstreams[at]?.pointer);
+      return own ? { ...upstream, default: own } : upstream;
+    }),
     limits: readLimits(entry, known),
     passthrough,
     ...(tool_types && { tool_types }),
@@ -84,6 +90,33 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
     price: paid === 'list' ? (upstreams[0]?.upstream.price ?? FREE) : paid,
   };
   return { ...checked, model };
+}
+
+/** Returns a function that gives the default fields of an upstream: its own over the model's. */
+function readDefaults(
+  source: Source,
+  pointer: string,
+  { default: shared = {}, upstreams = [] }: Entry,
+  terms: Parameters<typeof defaultsByWork>[1],
+): (upstream: string | undefined) => Upstream['default'] {
+  checkDefaults(source, `${pointer}/default`, shared, terms);
+  const common = defaultsByWork(shared, terms);
+  const own = upstreams.flatMap((entry, at): [string, Upstream['default']][] => {
+    if (!entry?.default) return [];
+    const place = `${pointer}/upstreams/${at}`;
+    checkPlace(source, `${place}/default`, terms.capabilities);
+    checkDefaults(source, `${place}/default`, entry.default, terms);
+    return [[place, defaultsByWork({ ...shared, ...entry.default }, terms)]];
+  });
+  const by_place = new Map(own);
+  return (upstream = '') => (by_place.has(upstream) ? by_place.get(upstream) : common);
+}
+
+/** A task is made before its upstream is known. */
+function checkPlace(source: Source, place: string, capabilities: ReadonlySet<Capability>): void {
+  if (!capabilities.has('video')) return;
+  const message = 'default: all upstreams of a model with video have the same';
+  source.fault(place, { code: 'bad_default', message, hint: 'write it at the model', at: 'key' });
 }
 
 function checkOwner(source: Source, pointer: string, { owner }: Entry, known: Known): void {

@@ -74,8 +74,13 @@ export interface Upstream {
   set: Readonly<Record<string, unknown>>;
   drop: readonly string[];
   rename: Readonly<Record<string, string>>;
+  /** The values of fields that a client leaves out. */
+  default?: FieldsByWork;
   price: Price;
 }
+
+/** Fields of requests and their values, by the capability of the request. */
+export type FieldsByWork = Readonly<Partial<Record<string, Readonly<Record<string, unknown>>>>>;
 
 /** The `limits` of a model. Counts of tokens, unless they say otherwise. */
 export interface ModelLimits {

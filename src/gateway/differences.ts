@@ -24,9 +24,11 @@ export async function differences(
   { isReload }: { isReload: boolean } = { isReload: false },
 ): Promise<Difference[]> {
   const found: Difference[] = [];
+  const shared = new Set([...before.providers.values(), ...after.providers.values()]);
+  const hasOwnTerms = ({ provider }: Upstream): boolean => !shared.has(provider);
   for (const [id, model] of before.models) {
     const next = after.models.get(id);
-    if (next) found.push(...(await modelDifferences(model, next, isReload)));
+    if (next) found.push(...(await modelDifferences(model, next, isReload, hasOwnTerms)));
     else found.push(lossOf(`model ${id} is gone`));
   }
   for (const id of after.models.keys()) {
@@ -78,6 +80,7 @@ async function modelDifferences(
   before: Model,
   after: Model,
   isReload: boolean,
+  hasOwnTerms: (upstream: Upstream) => boolean,
 ): Promise<Difference[]> {
   const { id } = before;
   const named = (of: (model: Model) => ReadonlySet<string> | undefined, noun: string) =>
@@ -91,7 +94,7 @@ async function modelDifferences(
     ...priceDifferences(before, after).map(changeOf),
     ...limitDifferences(before, after),
     ...upstreamDifferences(before, after),
-    ...modelValueDifferences(before, after, isReload),
+    ...modelValueDifferences(before, after, isReload, hasOwnTerms),
     ...(await holdDifferences(before, after)),
     ...(before.owner === after.owner
       ? []

@@ -93,6 +93,7 @@ export function modelValueDifferences(
   before: Model,
   after: Model,
   isReload: boolean,
+  hasOwnTerms: (upstream: Upstream) => boolean,
 ): Difference[] {
   const tell = (name: string) => (one: ChangedValue) =>
     differenceOf(`model ${name}: `, one, isReload);
@@ -101,13 +102,21 @@ export function modelValueDifferences(
   const upstreams = before.upstreams.flatMap((upstream) => {
     const next = after.upstreams.find((one) => isSameUpstream(one, upstream));
     if (!next) return [];
-    const changed = changedValues(upstream, next, TOLD_OF_UPSTREAMS);
+    const hasTerms = hasOwnTerms(upstream) || hasOwnTerms(next);
+    const [old, now] = hasTerms ? [withTerms(upstream), withTerms(next)] : [upstream, next];
+    const changed = changedValues(old, now, TOLD_OF_UPSTREAMS);
     return changed.map(tell(`${id} at ${upstream.provider.name}`)).map((told, i) => {
       const isUnknown = changed[i]?.path[0] === 'drop' && !losesField(before, upstream, next);
       return isUnknown ? changeOf(told.text) : told;
     });
   });
   return [...own.map(tell(id)), ...upstreams];
+}
+
+/** An upstream with its timeouts and retries, which are those of its provider by default. */
+function withTerms(upstream: Upstream): object {
+  const { timeouts, retries } = upstream.provider;
+  return { ...upstream, timeouts, retries };
 }
 
 /** Whether the new entry leaves out a field that clients could send before. */
@@ -201,7 +210,7 @@ const LOSSES: readonly [places: RegExp, isLoss: (before: unknown, after: unknown
   // An abandoned answer is read for less long: that costs no client anything.
   [/^limits\.(?!drain|linger)/u, isLess],
   [/(?:^|\.)(?:timeouts|rates)\./u, isLess],
-  [/(?:^|\.)retry\./u, isLess],
+  [/^retries$/u, isLess],
   [/^sign_in\.(?:credit_nano|session\.)/u, isLess],
   [/^requests\.keep/u, isLess],
   // The upstream no longer sees what the client sends in this field.
@@ -255,12 +264,16 @@ function listChange(name: string, before: unknown, after: unknown): string | und
 const WITH_UNIT = ['image_bytes', 'in_flight_bytes', 'drain_bytes', 'linger_bytes', 'fetch_bytes'];
 
 /** Names of the configuration that gateway.yaml spells in another way. */
-const OTHER_NAMES: Readonly<Record<string, string>> = { timeouts: 'timeout', manifest: 'uses' };
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  timeouts: 'timeout',
+  retries: 'retry.attempts',
+  manifest: 'uses',
+};
 
 /** A path as gateway.yaml writes it: `timeout.first_byte` of `timeouts.first_byte_ms`. */
 function nameInFile(path: readonly string[]): string {
   return path
-    .filter((name) => name !== 'local')
+    .filter((name, at) => name !== 'local' && !(at === 1 && path[0] === 'default'))
     .map((name) => {
       const other = OTHER_NAMES[name] ?? name;
       return WITH_UNIT.includes(name) ? name : other.replace(/_(?:ms|bytes|nano)$/u, '');

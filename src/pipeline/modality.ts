@@ -219,7 +219,12 @@ export interface ModalityConfiguration {
    * Fields of its requests. `own` are known without `passthrough`; the hold is computed from
    * `held`; `refused` must not be listed under `passthrough`.
    */
-  readonly fields: Readonly<Record<'own' | 'held' | 'refused', readonly string[]>>;
+  readonly fields: Readonly<Record<'own' | 'held' | 'refused', readonly string[]>> & {
+    /** The schemas whose fields `default` may have, `NAME#BLOCK` for those of a block. */
+    readonly default_schemas: readonly string[];
+    /** Fields of them that a client alone can mean. */
+    readonly undefaulted?: readonly string[];
+  };
 }
 
 /** How a modality is shown to people: on pages, in documents and by `explain`. */

@@ -1,6 +1,7 @@
 import type { Bill } from '../billing/bill.js';
 import type { Model, Price, Upstream } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
+import { withDefaultFields } from './default-fields.js';
 import type { Modality, RequestFormat } from './modality.js';
 import type { PaidAnswer, ReadMedia, SendContext, Work } from './work.js';
 
@@ -20,6 +21,8 @@ interface UnaryFormat<Call> extends RequestFormat {
 
 /** A modality whose work is one call to one upstream: each part that differs from the others. */
 interface UnaryModality<Format, Call, Reply> {
+  /** Its name, under which upstreams have default fields for it. */
+  name: string;
   formats: readonly (Format & UnaryFormat<Call>)[];
   /** The upstreams that serve the call; without it, all of the model. */
   upstreamsOf?(call: Call, model: Model): readonly Upstream[];
@@ -52,34 +55,91 @@ export function unaryPlan<Format, Call, Reply>(
   return ({ format: name, body }, model) => {
     const format = modality.formats.find((one) => one.name === name);
     if (!format) throw new Error(`No format is called ${name}.`);
-    const { ignored, ...read } = format.read(body, model);
-    let { call } = read;
+    const parts = partsOf(modality, format, body, model);
+    const upstreams = model.upstreams.filter((one) =>
+      parts.some((part) => part.upstreams.has(one)),
+    );
+    const callFor = (upstream: Upstream): Call => partOf(parts, upstream).call;
     let isReserved = false;
-    const termsOf = ({ provider, price }: Upstream, { hold }: SendContext): UnaryTerms<Call> => {
-      return { call, model, provider, price, hold_nano: hold.amount_nano };
+    const termsOf = (upstream: Upstream, { hold }: SendContext): UnaryTerms<Call> => {
+      const { provider, price } = upstream;
+      return { call: callFor(upstream), model, provider, price, hold_nano: hold.amount_nano };
     };
-    const measured = modality.measure?.(call, model);
     const { unansweredBill } = modality;
     const maxTokens = modality.maxTokens?.bind(modality);
+    const first = partOf(parts, upstreams[0]);
     const work: Work = {
-      upstreams: modality.upstreamsOf?.(call, model) ?? model.upstreams,
-      ignored,
-      repeatable: modality.isRepeatable?.(call) ?? true,
+      upstreams,
+      ignored: first.ignored,
+      repeatable: modality.isRepeatable?.(first.call) ?? true,
       bills_errors: modality.bills_errors ?? false,
-      measure: measured && (async (media) => void (call = await measured(media, work.upstreams))),
-      maxCost: () => modality.maxCost(call, model, work.upstreams),
+      measure: parts.some(({ measured }) => measured)
+        ? async (media) => {
+            for (const part of parts) {
+              const own = work.upstreams.filter((one) => part.upstreams.has(one));
+              if (part.measured) part.call = await part.measured(media, own);
+            }
+          }
+        : undefined,
+      maxCost: () =>
+        parts
+          .map((part) => {
+            const own = work.upstreams.filter((one) => part.upstreams.has(one));
+            return own.length === 0 ? 0n : modality.maxCost(part.call, model, own);
+          })
+          .reduce((most, cost) => (cost > most ? cost : most)),
       send: async (upstream, context) => {
+        const call = callFor(upstream);
         const bytes = modality.answerBytes?.(call) ?? 0;
         if (bytes > 0 && !isReserved) context.client.memory?.reserve(bytes);
         isReserved = true;
         const reply = await modality.send(call, upstream, context);
         return modality.answer(reply, termsOf(upstream, context), format, context);
       },
-      ...(maxTokens && { maxTokens: () => maxTokens(call) }),
+      ...(maxTokens && { maxTokens: () => Math.max(...parts.map(({ call }) => maxTokens(call))) }),
       ...(unansweredBill && {
         unansweredBill: (upstream, context) => unansweredBill(termsOf(upstream, context)),
       }),
     };
     return work;
   };
+}
+
+/** The call of the upstreams that have the same default fields. */
+interface Part<Call> {
+  upstreams: ReadonlySet<Upstream>;
+  call: Call;
+  ignored: readonly string[];
+  measured: ((read: ReadMedia, upstreams: readonly Upstream[]) => Promise<Call>) | undefined;
+}
+
+/**
+ * Reads the body once for all upstreams with the same default fields. Throws `GatewayError` if none
+ * takes it.
+ */
+function partsOf<Format, Call, Reply>(
+  modality: UnaryModality<Format, Call, Reply>,
+  format: UnaryFormat<Call>,
+  body: object,
+  model: Model,
+): Part<Call>[] {
+  const defaults = new Set(model.upstreams.map((upstream) => upstream.default));
+  return [...defaults].map((fields) => {
+    const { passthrough } = model;
+    const whole = withDefaultFields(body, format.name, fields?.[modality.name], passthrough);
+    const { call, ignored } = format.read(whole, model);
+    const able = modality.upstreamsOf?.(call, model) ?? model.upstreams;
+    return {
+      upstreams: new Set(able.filter((one) => one.default === fields)),
+      call,
+      ignored,
+      measured: modality.measure?.(call, model),
+    };
+  });
+}
+
+function partOf<Call>(parts: readonly Part<Call>[], upstream: Upstream | undefined): Part<Call> {
+  const found = parts.find((part) => upstream && part.upstreams.has(upstream)) ?? parts[0];
+  if (!found) throw new Error('The model has no upstream.');
+  return found;
 }

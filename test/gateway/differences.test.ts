@@ -299,6 +299,34 @@ const ONCE_SILENT: [title: string, from: string, to: string, told: [boolean, str
     [[true, 'provider here: timeout.first_byte is 5s, 10m before']],
   ],
   [
+    'a shorter timeout and fewer retries of one upstream entry',
+    '{ provider: here, model: one }',
+    '{ provider: here, model: one, timeout: { idle: 5s }, retry: { attempts: 0 } }',
+    [
+      [true, 'model small at here: timeout.idle is 5s, 5m before'],
+      [true, 'model small at here: retry.attempts is 0, 1 before'],
+    ],
+  ],
+  [
+    'defaults for all providers',
+    'owners:',
+    'defaults: { retry: { attempts: 3 } }\nowners:',
+    ['here', 'there', 'film', 'jobs'].map((name) => [
+      false,
+      `provider ${name}: retry.attempts is 3, 1 before`,
+    ]),
+  ],
+  [
+    'a default field, a description and an alias',
+    '    passthrough: [my_field]\n',
+    '    passthrough: [my_field]\n    default: { stop: [x] }\n    description: It is.\n  fast: { alias: small }\n',
+    [
+      [false, 'model small: description is It is., none before'],
+      [false, 'model small at here: default.stop has x now'],
+      [false, 'alias fast of model small is new'],
+    ],
+  ],
+  [
     'a narrower sign_in.allow, which diff called nothing',
     '[ada@example.org, eve@example.com]',
     "['@example.org']",

@@ -77,6 +77,8 @@ export const chat: Modality = {
       own: [...READ_FIELDS, ...SAMPLING_FIELDS, ...TOOL_FIELDS],
       held: READ_FIELDS,
       refused: LEGACY_FIELDS,
+      default_schemas: [chatCompletion.name],
+      undefaulted: ['tools', ...LEGACY_FIELDS],
     },
   },
   documentation: {

@@ -33,6 +33,7 @@ import {
   type ChatReply,
 } from './codec.js';
 import type { Countable } from './count-tokens.js';
+import { withDefaults } from './defaults.js';
 import { openEvents, streamedAnswer } from './streamed-answer.js';
 import { fanOut } from './fan-out.js';
 import { largestLimit, leastLimit, withLimit } from './fit.js';
@@ -67,8 +68,8 @@ export function chatPlanner(formats: readonly ChatFormat[]): Modality['plan'] {
 class PlannedChat implements Work, Countable {
   upstreams: readonly Upstream[];
   #writer: ChatStreamWriter | undefined;
-  /** The call with its URLs fetched, once for all upstreams that need that. */
-  #inlined: Promise<ChatCall> | undefined;
+  /** The messages with their URLs fetched, once for all upstreams that need that. */
+  #inlined: Promise<ChatCall['messages']> | undefined;
   /** What the calls to the last upstream have reported. */
   #reports: UsageReport[] = [];
 
@@ -124,7 +125,11 @@ class PlannedChat implements Work, Countable {
     const { format, model, request } = this;
     const [upstream] = this.upstreams;
     if (!upstream) throw new Error('The model has no upstream.');
-    const input_tokens = await promptTokens({ request, model, upstream });
+    const input_tokens = await promptTokens({
+      request: withDefaults(request, upstream),
+      model,
+      upstream,
+    });
     return format.count?.(input_tokens) ?? { input_tokens };
   }
 
@@ -169,7 +174,8 @@ class PlannedChat implements Work, Countable {
   }
 
   async #send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {
-    const { format, model, request } = this;
+    const { format, model } = this;
+    const request = withDefaults(this.request, upstream);
     const { hold, client, services } = context;
     const { configuration, network } = services;
     const head = this.#head(context);
@@ -178,14 +184,18 @@ class PlannedChat implements Work, Countable {
     const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
     const call =
       takesBytes && request.size.urls > 0
-        ? await (this.#inlined ??= this.#inline(context))
+        ? withoutOriginal(request.call, await (this.#inlined ??= this.#inline(context)))
         : request.call;
     const reports: UsageReport[] = [];
     this.#reports = reports;
     const attempt = { call, upstream, head, visible, limits, client, reports };
     const received = await sendChat(attempt, network);
     const terms = { request, model, upstream, hold_nano: hold.amount_nano, reports };
-    const ignored = clientNames(received.ignored, request);
+    // A default that the upstream does not take is no field of the client.
+    const isSent = (name: string): boolean => {
+      return !(name in request.call.fields) || name in this.request.call.fields;
+    };
+    const ignored = clientNames(received.ignored?.filter(isSent), request);
     if (received.kind === 'chat-stream') {
       return streamedAnswer(received, ignored, this.#writerFor(context), terms, context);
     }
@@ -203,19 +213,23 @@ class PlannedChat implements Work, Countable {
 
   /** The upstream has read the prompt at least. */
   unansweredBill(upstream: Upstream, { hold }: SendContext): Promise<Bill> {
-    const { model, request } = this;
+    const { model } = this;
+    const request = withDefaults(this.request, upstream);
     const reports = this.#reports;
     const terms = { request, model, upstream, hold_nano: hold.amount_nano, reports };
     return chatBill([], terms, false);
   }
 
-  async #inline({ client, services }: SendContext): Promise<ChatCall> {
-    // The original request names the URLs that are replaced here.
-    const { original: _, ...call } = this.request.call;
+  #inline({ client, services }: SendContext): Promise<ChatCall['messages']> {
     const { configuration, network } = services;
-    const messages = await inlineUrls(call.messages, configuration.limits, network, client);
-    return { ...call, messages };
+    return inlineUrls(this.request.call.messages, configuration.limits, network, client);
   }
+}
+
+/** A call with its URLs fetched. The original request still names them. */
+function withoutOriginal(call: ChatCall, messages: ChatCall['messages']): ChatCall {
+  const { original: _, ...rest } = call;
+  return { ...rest, messages };
 }
 
 /** The names of ignored fields, as the client's format calls them. */

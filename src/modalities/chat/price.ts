@@ -26,6 +26,7 @@ import { headOf } from '../../lib/data-url.js';
 import { readFileSize, UNKNOWN_PAGES } from './file-size.js';
 import type { MediaFile, MediaSizes } from '../../lib/media-reader.js';
 import type { ChatMessage, ContentPart } from '../../schema-types/chat-completion.js';
+import { withDefaults } from './defaults.js';
 import { countTokens } from '../../billing/tokens.js';
 import { plainId } from '../../lib/tool-id.js';
 import type { ChoiceText, UsageReport } from './usage-report.js';
@@ -142,9 +143,11 @@ export function chatMaxCost(
   upstreams: readonly Upstream[],
 ): bigint {
   let highest = 0n;
-  for (const { price, provider } of upstreams) {
-    const usage = maxTokens(request, model, provider);
-    for (const one of possiblePrices(price, usage, promptReads(request.call, provider))) {
+  for (const upstream of upstreams) {
+    const { price, provider } = upstream;
+    const whole = withDefaults(request, upstream);
+    const usage = maxTokens(whole, model, provider);
+    for (const one of possiblePrices(price, usage, promptReads(whole.call, provider))) {
       const cost = maxTokenCost(usage, one);
       if (cost > highest) highest = cost;
     }

@@ -16,6 +16,7 @@ import { sendEmbedding } from './send.js';
 const FORMATS: readonly EmbeddingFormat[] = [openAiFormat];
 
 const plan = unaryPlan({
+  name: 'embedding',
   formats: FORMATS,
   maxCost: (call, _model, upstreams) => embeddingMaxCost(call, upstreams),
   maxTokens: embeddingMaxTokens,
@@ -57,6 +58,7 @@ export const embedding: Modality = {
       own: ['model', 'input', 'dimensions', 'encoding_format', 'user'],
       held: ['model'],
       refused: [],
+      default_schemas: ['embedding'],
     },
   },
   documentation: {

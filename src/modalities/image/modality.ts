@@ -23,6 +23,7 @@ const FORMATS: readonly ImageFormat[] = [imageGeneration, imageEdit, openAiImage
 const IMAGE_BYTES = 1024 ** 2;
 
 const plan = unaryPlan({
+  name: 'image',
   formats: FORMATS,
   upstreamsOf: priced,
   answerBytes: ({ n }) => n * IMAGE_BYTES,
@@ -79,7 +80,13 @@ export const image: Modality = {
     manifest: { served_by: [['image']], read: readImage },
     does: 'makes images',
     model_names: /^(?:dall-e|gpt-image|imagen)-/,
-    fields: { own: [], held: [], refused: [] },
+    fields: {
+      own: [],
+      held: [],
+      refused: [],
+      default_schemas: ['openai-image', 'openai-image-edit'],
+      undefaulted: ['mask', 'stream', 'partial_images'],
+    },
   },
   documentation: {
     example: sampleBill,

@@ -10,6 +10,7 @@ import { sendModeration } from './send.js';
 const FORMATS: readonly ModerationFormat[] = [openAiFormat];
 
 const plan = unaryPlan({
+  name: 'moderation',
   formats: FORMATS,
   maxCost: moderationMaxCost,
   send: (call, upstream, { client, services }) => sendModeration(call, upstream, client, services),
@@ -43,7 +44,12 @@ export const moderation: Modality = {
     units: { input_per_million: { pays: ['moderation'] } },
     manifest: { served_by: [['moderation']], read: readModeration },
     does: 'judges what it reads',
-    fields: { own: ['model', 'input'], held: ['model'], refused: [] },
+    fields: {
+      own: ['model', 'input'],
+      held: ['model'],
+      refused: [],
+      default_schemas: ['moderation'],
+    },
   },
   documentation: {
     example: sampleBill,

@@ -9,6 +9,7 @@ import { sendSpeech, speechAnswer } from './send.js';
 const FORMATS: readonly SpeechFormat[] = [openAiFormat];
 
 const plan = unaryPlan({
+  name: 'speech',
   formats: FORMATS,
   // Sound is not stored for a repetition.
   isRepeatable: () => false,
@@ -44,6 +45,8 @@ export const speech: Modality = {
       own: ['model', 'input', 'voice', 'instructions', 'stream_format'],
       held: ['model'],
       refused: [],
+      default_schemas: ['speech'],
+      undefaulted: ['stream_format'],
     },
   },
   documentation: {

@@ -25,6 +25,7 @@ import { TEXT_TYPES, transcriptBody, transcriptText } from './write.js';
 const FORMATS = [openAiFormat, translation];
 
 const plan = unaryPlan({
+  name: 'transcription',
   formats: FORMATS,
   // Only JSON is stored for a repetition.
   isRepeatable: ({ format }) => TEXT_TYPES[format] === undefined,
@@ -127,6 +128,8 @@ export const transcription: Modality = {
       own: ['model', 'file', 'language', 'timestamp_granularities'],
       held: ['model', 'file'],
       refused: [],
+      default_schemas: ['transcription'],
+      undefaulted: ['stream'],
     },
   },
   documentation: {

@@ -127,7 +127,13 @@ export const video: Modality = {
     manifest: { served_by: [['video'], ['video.submit', 'video.status']], read: readVideo },
     does: 'makes videos',
     model_names: /^(?:veo|sora)-/,
-    fields: { own: [], held: [], refused: [] },
+    fields: {
+      own: [],
+      held: [],
+      refused: [],
+      default_schemas: ['video-submission#parameters'],
+      undefaulted: ['image'],
+    },
   },
   documentation: {
     example: sampleBill,

@@ -22,7 +22,7 @@ export async function sampleBill(model: Model): Promise<SampleBill> {
 
 /** The parameters to try, those of the default video first: upstreams accept few of them. */
 function candidates({ limits, upstreams }: Model): VideoParameters[] {
-  const standard = videoDefaults({ limits });
+  const standard = videoDefaults({ limits, upstreams });
   const { resolutions } = limits.video ?? {};
   const priced = upstreams.flatMap(({ price }) => [...(price.per_video_second?.keys() ?? [])]);
   const free = (resolutions ?? [standard.resolution]).flatMap((one) => kindsOf(one));

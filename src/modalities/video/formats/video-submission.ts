@@ -109,7 +109,7 @@ export function videoWork(body: VideoSubmissionBody, model: Model): VideoWork {
     duration_seconds: parameters.duration_seconds ?? standard.duration_seconds,
     generate_audio: parameters.generate_audio ?? standard.generate_audio,
     sample_count: parameters.sample_count ?? standard.sample_count,
-    negative_prompt: parameters.negative_prompt,
+    negative_prompt: parameters.negative_prompt ?? standard.negative_prompt,
     image: parameters.image === undefined ? undefined : readImage(parameters.image),
   };
   checkLimits(call, model);
@@ -117,14 +117,17 @@ export function videoWork(body: VideoSubmissionBody, model: Model): VideoWork {
 }
 
 /** The defaults of specification 2.8; a video is as long as the model makes it. */
-export function videoDefaults({ limits }: Pick<Model, 'limits'>) {
+export function videoDefaults({ limits, upstreams }: Pick<Model, 'limits' | 'upstreams'>) {
+  // `check` has held them to the schema of the parameters; all upstreams have the same.
+  const own: VideoParameters = upstreams[0]?.default?.video ?? {};
   return {
-    aspect_ratio: '16:9',
-    resolution: '720p',
-    duration_seconds: limits.video?.duration_seconds ?? 8,
-    generate_audio: true,
-    sample_count: 1,
-  } as const;
+    aspect_ratio: own.aspect_ratio ?? '16:9',
+    resolution: own.resolution ?? '720p',
+    duration_seconds: own.duration_seconds ?? limits.video?.duration_seconds ?? 8,
+    generate_audio: own.generate_audio ?? true,
+    sample_count: own.sample_count ?? 1,
+    ...(own.negative_prompt !== undefined && { negative_prompt: own.negative_prompt }),
+  };
 }
 
 function ignoredOf(rest: Record<string, unknown>, parameters: VideoParameters): string[] {
