@@ -52,7 +52,7 @@ describe('the words of other programs', () => {
     const hint = foreignKeyHint('maxRetries', 'ProviderEntry', 1);
     expect(hint)
       .to.equal(foreignKeyHint('max-retries', 'ProviderEntry', 1))
-      .and.include('once');
+      .and.include('write retry');
     expect(foreignKeyHint('per_video', 'PriceEntry of video', 1)).to.include('per_video_second');
   });
 });
