@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { SampleBill } from '../billing/sample-bill.js';
+import { formatDuration } from '../gateway/config-units.js';
 import type { Margin } from '../gateway/margins.js';
 import type { Preview } from '../gateway/preview.js';
 import { formatDollars, withDollarSign } from '../lib/money.js';
@@ -20,6 +21,7 @@ import { acting, command, UsageError, withConfig } from './command.js';
 import { printJson, printLine } from './print.js';
 import type { Rates } from '../core/limits.js';
 import { publicName, type Model, type Upstream } from '../core/model.js';
+import type { Provider } from '../core/provider.js';
 import { environmentOf } from './environment.js';
 import { previewBody, printPreview, readBody } from './explain-body.js';
 
@@ -188,12 +190,23 @@ function printUpstreams({ model: { upstreams }, margins }: Explained): void {
     const { provider, model, weight } = upstream;
     const share = weight === undefined ? '' : `, weight ${weight}: ${shares[at]} % of the calls`;
     printLine(`  ${at + 1}. ${provider.name}: ${model}${share}`);
+    const { timeout, retry } = termsShape(provider);
+    const times = Object.entries(timeout).map(([phase, time]) => `${phase} ${time}`);
+    printLine(`     timeout ${times.join(', ')}; retry attempts ${retry.attempts}`);
     for (const line of priceLines(priceShape(upstream.price))) printLine(`     ${line}`);
     for (const { unit, list, percent, date } of margins[at] ?? []) {
       const margin = percent === null ? 'free here' : `margin ${percent} %`;
       printLine(`     ${unit} ${margin}: the list price of ${date} is ${withDollarSign(list)}`);
     }
   });
+}
+
+/** How long its calls may take, and how often one that failed is sent again. */
+function termsShape({ timeouts, retries = 0 }: Provider) {
+  const phases = ['connect', 'first_byte', 'idle', 'total'] as const;
+  const times = phases.map((phase) => [phase, formatDuration(timeouts[`${phase}_ms`])]);
+  const timeout = Object.fromEntries(times) as Record<string, string>;
+  return { timeout, retry: { attempts: retries } };
 }
 
 /**
@@ -270,6 +283,7 @@ function shapeOf({
       share_percent: shares[at],
       price: priceShape(upstream.price),
       margins: margins[at],
+      ...termsShape(upstream.provider),
     })),
     defaults: Object.fromEntries(defaults.map((one) => [one.modality, one.defaults])),
     bills: bills.map(({ request, held_nano, charges }) => ({

@@ -68,6 +68,7 @@ describe('tollgate explain', () => {
         ['spare', 'talk-2', null],
       ],
     );
+    expect(upstreams[0]).to.deep.include({ retry: { attempts: 1 } });
     expect(upstreams[1]?.price).to.deep.equal({
       input_per_million: '1.00',
       cached_input_per_million: '0.10',
