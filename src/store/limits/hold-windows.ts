@@ -57,14 +57,14 @@ export function windowsInText(text: string | null): CountedWindow[] {
 }
 
 /** A hold that ends: what it held, and what was charged for it. */
-export interface EndedInWindows {
+interface EndedInWindows {
   windows: string | null;
   spent_nano: bigint;
   freed_nano: bigint;
 }
 
 /** A window with all that ends in it. */
-export interface WindowSum extends CountedWindow {
+interface WindowSum extends CountedWindow {
   spent_nano: bigint;
   freed_nano: bigint;
 }

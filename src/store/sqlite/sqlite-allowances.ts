@@ -1,10 +1,8 @@
 import type Sqlite from 'better-sqlite3';
 import {
   openWindow,
-  sumsByWindow,
   textOfWindows,
   windowsInText,
-  type EndedInWindows,
   type OpenWindow,
 } from '../limits/hold-windows.js';
 import type { ZoneCalendar } from '../limits/zone-calendar.js';
@@ -45,9 +43,9 @@ export class SqliteAllowances {
       );
   }
 
-  /** Ends holds in their windows. One that has ended meanwhile is left as it is. */
-  end(ended: readonly EndedInWindows[]): void {
-    for (const { id, begins_ms, spent_nano, freed_nano } of sumsByWindow(ended)) {
+  /** Ends holds of the same windows. A window that has ended meanwhile is left as it is. */
+  end(text: string, { spent_nano, freed_nano }: { spent_nano: bigint; freed_nano: bigint }): void {
+    for (const { id, begins_ms } of windowsInText(text)) {
       this.#statements.end.run(spent_nano, freed_nano, id, begins_ms);
     }
   }

@@ -225,13 +225,10 @@ function valueOf(value: string | number | boolean | undefined): string | number 
   return typeof value === 'boolean' ? Number(value) : (value ?? null);
 }
 
-/** Ends this many holds that count in no window, if every column is as given. */
-export const ENDED_HOLD = (rows: number): string => endingSql(rows, 'windows is null');
-
-/** Ends this many holds that count in windows, if every column is as given. */
-export const ENDED_HOLD_IN_WINDOWS = (rows: number): string => endingSql(rows, 'windows = ?');
-
-function endingSql(rows: number, windows: string): string {
-  const hold = `request_id = ? and account_id = ? and amount_nano = ? and key_id is ?`;
-  return `delete from holds where ${repeatSql(rows, `(${hold} and ${windows})`, ' or ')}`;
-}
+/** Ends this many holds, if every column is as given. All count in the same windows, or in none. */
+export const ENDED_HOLD = (rows: number): string =>
+  `delete from holds where windows is ? and (${repeatSql(
+    rows,
+    '(request_id = ? and account_id = ? and amount_nano = ? and key_id is ?)',
+    ' or ',
+  )})`;

@@ -13,13 +13,7 @@ import {
 import type { HoldResult, Collected } from '../store-types.js';
 import { maxNano, minNano } from '../../lib/money.js';
 import { MAX_NANO } from '../column-values.js';
-import {
-  ENDED_HOLD,
-  ENDED_HOLD_IN_WINDOWS,
-  prepareBulk,
-  prepareChargeInsert,
-  prepareHoldInsert,
-} from './sqlite-bulk.js';
+import { ENDED_HOLD, prepareBulk, prepareChargeInsert, prepareHoldInsert } from './sqlite-bulk.js';
 import type { OpenWindow } from '../limits/hold-windows.js';
 import type { SqliteAllowances } from './sqlite-allowances.js';
 import type { RequestRecord } from '../../core/request-record.js';
@@ -194,7 +188,6 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
   readonly #statements: ReturnType<typeof prepareCharges>;
   readonly #enter: ReturnType<typeof prepareChargeInsert>;
   readonly #end: ReturnType<typeof prepareBulk<EndedHold>>;
-  readonly #endInWindows: ReturnType<typeof prepareBulk<EndedHold>>;
 
   constructor(
     database: Sqlite.Database,
@@ -208,15 +201,6 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
     this.#end = prepareBulk<EndedHold>(database, ENDED_HOLD, (values, { charge, key_id }) => {
       values.push(charge.request_id, charge.account_id, charge.hold_nano, key_id);
     });
-    const inWindows = prepareBulk<EndedHold>(
-      database,
-      ENDED_HOLD_IN_WINDOWS,
-      (values, { charge, key_id }) => {
-        const { request_id, account_id, hold_nano, hold_windows } = charge;
-        values.push(request_id, account_id, hold_nano, key_id, hold_windows);
-      },
-    );
-    this.#endInWindows = inWindows;
   }
 
   /** Throws if the statements over many rows do not fit, so that the group runs each alone. */
@@ -279,16 +263,12 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
 
   /** Returns the number of holds that it has ended. */
   #endAll(holds: readonly EndedHold[]): number {
-    const counted = holds.filter(({ charge }) => charge.hold_windows !== undefined);
-    if (counted.length === 0) return this.#end(holds);
-    const ended = this.#endInWindows(counted);
-    const sumOfWindows = sums(
-      counted.map(({ charge }) => charge),
-      'hold_windows',
-    );
-    this.allowances.end(Array.from(sumOfWindows, ([windows, paid]) => ({ windows, ...paid })));
-    if (counted.length === holds.length) return ended;
-    return ended + this.#end(holds.filter(({ charge }) => charge.hold_windows === undefined));
+    let ended = 0;
+    for (const [windows, group] of byWindows(holds)) {
+      ended += this.#end(group, [windows]);
+      if (windows !== null) this.allowances.end(windows, paidFor(group));
+    }
+    return ended;
   }
 
   /** False for a key without a limit: the store counts nothing for it. */
@@ -336,7 +316,7 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
     const spent_nano = isFirst ? collected_nano : 0n;
     this.#pay(account_id, { spent_nano, freed_nano });
     if (left_nano !== undefined) this.#statements.count.run(spent_nano, -key_freed_nano, key_id);
-    if (windows !== null) this.allowances.end([{ windows, spent_nano, freed_nano }]);
+    if (windows !== null) this.allowances.end(windows, { spent_nano, freed_nano });
     return isFirst && { uncollected_nano };
   }
 
@@ -360,7 +340,7 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
     const [freed_nano, key_id, windows] = ended;
     this.#pay(account_id, { spent_nano: 0n, freed_nano });
     if (key_id !== null) this.#statements.count.run(0n, -freed_nano, key_id);
-    if (windows !== null) this.allowances.end([{ windows, spent_nano: 0n, freed_nano }]);
+    if (windows !== null) this.allowances.end(windows, { spent_nano: 0n, freed_nano });
   }
 
   #pay(account_id: string, { spent_nano, freed_nano }: Paid): void {
@@ -374,14 +354,34 @@ function isSimple({ charge, answered }: ChargeCommand): boolean {
   return charge.hold_nano !== undefined && !answered && !isBeyondHold(charge);
 }
 
-/** Sums the charges by account, by key, or by the windows of their holds. */
-function sums(
-  charges: readonly Charge[],
-  owner: 'account_id' | 'key_id' | 'hold_windows',
-): Map<string, Paid> {
+/** Groups holds by their windows. Most that end together have the same, or none. */
+function byWindows(holds: readonly EndedHold[]): Iterable<[string | null, readonly EndedHold[]]> {
+  const first = holds[0]?.charge.hold_windows;
+  if (holds.every(({ charge }) => charge.hold_windows === first)) return [[first ?? null, holds]];
+  const all = new Map<string | null, EndedHold[]>();
+  for (const hold of holds) {
+    const windows = hold.charge.hold_windows ?? null;
+    const group = all.get(windows);
+    if (group) group.push(hold);
+    else all.set(windows, [hold]);
+  }
+  return all;
+}
+
+function paidFor(holds: readonly EndedHold[]): Paid {
+  const paid = { spent_nano: 0n, freed_nano: 0n };
+  for (const { charge } of holds) {
+    paid.spent_nano += charge.cost_nano;
+    paid.freed_nano += charge.hold_nano ?? 0n;
+  }
+  return paid;
+}
+
+/** Sums the charges by account, or by key. */
+function sums(charges: readonly Charge[], owner: 'account_id' | 'key_id'): Map<string, Paid> {
   const all = new Map<string, Paid>();
   for (const charge of charges) {
-    const { [owner]: payer = '', cost_nano, hold_nano = 0n } = charge;
+    const { [owner]: payer, cost_nano, hold_nano = 0n } = charge;
     const paid = all.get(payer);
     if (paid) {
       paid.spent_nano += cost_nano;

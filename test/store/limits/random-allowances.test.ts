@@ -22,7 +22,7 @@ import { PlainCalendar } from './plain-calendar.js';
 /** Histories that run side by side, so that their calls are committed together. */
 const TOGETHER = 40;
 const ROUNDS = 12;
-const HISTORIES = Number(process.env.TOLLGATE_TEST_HISTORIES ?? (isLong ? 20_000 : 240));
+const HISTORIES = Number(process.env.TOLLGATE_TEST_HISTORIES ?? (isLong ? 4_000 : 240));
 
 const HOUR_MS = 3_600_000;
 /** Zones whose clock changes on or near the first of a month, and the eve of such a change. */
