@@ -43,13 +43,26 @@ export interface ActionCaller {
 /**
  * How the command line and a form ask for a field of the input. `type` says how its text becomes a
  * value: `account` is a name or an ID and becomes the ID; `lifetime` is a duration such as `30d`
- * and becomes seconds; `models` and `scopes` are lists.
+ * and becomes seconds; `models` and `scopes` are lists; `allowances` are amounts by their windows,
+ * `raise` is one of them, and `until` a duration or a time, which becomes a time. A field of a name
+ * with a dot is within another one: `rates.tokens_per_minute`.
  */
 export interface Field {
   /** An argument, `<amount>`; or an option, `--limit <dollars>`, a flag without a value. */
   typed: string;
   about: string;
-  type: 'text' | 'dollars' | 'lifetime' | 'account' | 'models' | 'scopes' | 'flag';
+  type:
+    | 'text'
+    | 'dollars'
+    | 'lifetime'
+    | 'account'
+    | 'models'
+    | 'scopes'
+    | 'flag'
+    | 'allowances'
+    | 'rate'
+    | 'raise'
+    | 'until';
   /** The option must be given; arguments always must. */
   is_required?: true;
   default?: string;
@@ -103,7 +116,7 @@ export interface ActionCommand<Result> extends CommandWords {
 
 /** A route of the management API, and its operation in the OpenAPI document. */
 export interface ActionRoute {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /**
    * `:accountID` names the account, and any other parameter a field of the input: `:keyID` is
    * `key_id`.
@@ -116,8 +129,8 @@ export interface ActionRoute {
   scope?: Scope;
   /** Not for operators alone: people read what is theirs. */
   is_open?: true;
-  /** Also takes an API key, which can read the records of its own calls. */
-  takes_keys?: true;
+  /** Also takes an API key, which can read the records of its own calls; or takes nothing else. */
+  takes_keys?: true | 'alone';
   status: 200 | 201 | 204;
   /** The name of the answer's schema in `schemas/management-answers.schema.json`. */
   answer?: string;
@@ -128,6 +141,8 @@ interface Described {
   name: string;
   /** `schemas/NAME.schema.json` of the body, or of the query of a GET. */
   schema?: string;
+  /** The command line and forms take an empty value of an option, or the word `none`, as null. */
+  takes_none?: true;
   /** How the command line asks for the input, in this order. */
   fields?: Readonly<Record<string, Field>>;
   routes?: readonly ActionRoute[];
@@ -221,6 +236,15 @@ export function listAction<Input extends object, Row>(
   action: ListAction<Input, Row>,
 ): ListAction<Input, Row> {
   return action;
+}
+
+/** Sets a field of an input by its name, which may say within which other one it is. */
+export function setInput(input: Record<string, unknown>, name: string, value: unknown): void {
+  const [within = name, part] = name.split('.');
+  const before = input[within];
+  if (part !== undefined) input[within] = { ...(before as object | undefined), [part]: value };
+  else if (typeof before === 'object') input[within] = { ...before, ...(value as object) };
+  else input[within] = value;
 }
 
 /** The subject of an action does not exist. */

@@ -1,4 +1,5 @@
 import { createAccount } from './account-create.js';
+import { editAccount } from './account-edit.js';
 import { creditAccount } from './account-credit.js';
 import { listAccounts } from './account-list.js';
 import { showAccount, showOwnAccount } from './account-show.js';
@@ -8,8 +9,11 @@ import { listChanges } from './audit-list.js';
 import { refundCharge } from './charge-refund.js';
 import { showConfiguration } from './configuration-show.js';
 import { createKey } from './key-create.js';
+import { editKey } from './key-edit.js';
 import { listKeys } from './key-list.js';
 import { revokeKey } from './key-revoke.js';
+import { rotateKey } from './key-rotate.js';
+import { showCallingKey } from './key-show.js';
 import { listLedger } from './ledger-list.js';
 import { listModels } from './model-list.js';
 import { listProviders } from './provider-list.js';
@@ -24,8 +28,14 @@ import { showUsage } from './usage-show.js';
 
 /** The texts of the commands that group others, by the first word of their names. */
 export const GROUPS: Readonly<Record<string, { about: string; example: string }>> = {
-  account: { about: 'make, list, suspend and resume accounts', example: 'tollgate account list' },
-  key: { about: 'make, list and revoke API keys', example: 'tollgate key list alice' },
+  account: {
+    about: 'make, list, limit, suspend and resume accounts',
+    example: 'tollgate account list',
+  },
+  key: {
+    about: 'make, list, edit, rotate and revoke API keys',
+    example: 'tollgate key list alice',
+  },
   provider: {
     about: 'call a provider again that is left alone',
     example: 'tollgate provider resume openai',
@@ -40,16 +50,20 @@ export const GROUPS: Readonly<Record<string, { about: string; example: string }>
 /** All actions, in the order of the commands' help. */
 export const ACTIONS: readonly Action[] = [
   showOwnAccount,
+  showCallingKey,
   showUsage,
   createAccount,
   listAccounts,
   showAccount,
+  editAccount,
   suspendAccount,
   resumeAccount,
   creditAccount,
   refundCharge,
   createKey,
   listKeys,
+  editKey,
+  rotateKey,
   revokeKey,
   listLedger,
   listModels,

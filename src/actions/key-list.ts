@@ -1,6 +1,7 @@
 import type { Key } from '../store/keys/keys.js';
 import { ACCOUNT_FIELD, listAction } from './action.js';
 import { newestRows } from './newest-rows.js';
+import { limitCells, withAllowances } from './limit-terms.js';
 import { keyShape } from './shapes.js';
 
 const SHOWN_REVOKED = 100;
@@ -9,7 +10,7 @@ export const listKeys = listAction({
   name: 'key list',
   fields: { account_id: ACCOUNT_FIELD },
   rows: async ({ store }, { account_id }: { account_id: string }) =>
-    shownKeys(await store.keys(account_id)),
+    withAllowances(store, 'key', shownKeys(await store.keys(account_id))),
   routes: [
     {
       method: 'GET',
@@ -48,7 +49,12 @@ export const listKeys = listAction({
   command: {
     about: 'show the keys of an account',
     example: 'tollgate key list alice',
-    find: async ({ store }, { account_id }, page) => newestRows(await store.keys(account_id), page),
+    find: async ({ store }, { account_id }, page) =>
+      withAllowances(store, 'key', newestRows(await store.keys(account_id), page)),
+    async columns(key) {
+      const { left: _left, previous_until: _until, ...cells } = keyShape(key);
+      return { ...cells, ...limitCells(key) };
+    },
     none: ({ account }) => `${account?.name} has no key yet.`,
   },
 });

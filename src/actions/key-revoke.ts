@@ -1,4 +1,5 @@
-import { NotThere, oneAction } from './action.js';
+import { oneAction } from './action.js';
+import { noKey } from './key-terms.js';
 
 export const revokeKey = oneAction({
   name: 'key revoke',
@@ -9,10 +10,7 @@ export const revokeKey = oneAction({
     const revoked = await store.revokeKey(key_id, account_id, actor);
     const key = revoked ? await store.key(key_id) : undefined;
     if (key) return key;
-    throw new NotThere(
-      'There is no such active key.',
-      `there is no active key "${key_id}"; "tollgate key list ACCOUNT" shows them`,
-    );
+    throw noKey(key_id);
   },
   routes: [
     {

@@ -1,3 +1,4 @@
+import type { AllowanceState, Rates } from '../core/limits.js';
 import { formatDollars, withDollarSign } from '../lib/money.js';
 import type { Task } from '../store/tasks/task-types.js';
 import type { Account } from '../store/accounts/accounts.js';
@@ -42,9 +43,40 @@ export function accountShape({
   };
 }
 
-export interface OwnAccountShape extends AccountShape {
-  email: string | null;
-  operator: boolean;
+/** An account with the limits that all its keys share. */
+export function limitedAccountShape(account: Limited<Account>) {
+  return { ...accountShape(account), ...limitShape(account) };
+}
+
+/** Something with the limits that are its own. */
+export type Limited<T> = T & { allowances: readonly AllowanceState[] };
+
+/** What calls can still hold in the window. */
+export function leftOf(state: AllowanceState): bigint {
+  const { amount_nano, extra_nano, spent_nano, held_nano } = state;
+  const left_nano = amount_nano + extra_nano - spent_nano - held_nano;
+  return left_nano > 0n ? left_nano : 0n;
+}
+
+export function allowanceShape(state: AllowanceState): object {
+  const { window, amount_nano, spent_nano, held_nano, ends_ms, extra_nano, extra_until_ms } = state;
+  return {
+    window,
+    amount: formatDollars(amount_nano),
+    spent: formatDollars(spent_nano),
+    held: formatDollars(held_nano),
+    left: formatDollars(leftOf(state)),
+    returns: ends_ms === 0 ? null : isoTime(ends_ms),
+    raised:
+      extra_until_ms === null
+        ? null
+        : { by: formatDollars(extra_nano), until: isoTime(extra_until_ms) },
+  };
+}
+
+/** The limits of a key or an account, in an answer. */
+export function limitShape({ rates, allowances }: Limited<{ rates: Rates | null }>) {
+  return { rates, allowances: allowances.map(allowanceShape) };
 }
 
 export interface KeyShape {
@@ -59,10 +91,16 @@ export interface KeyShape {
   limit: string | null;
   /** Null for a key without a limit of its own. */
   spent: string | null;
+  left: string | null;
+  rates: Rates | null;
+  allowances: readonly object[];
+  /** Until when the secret before the last rotation works. */
+  previous_until: string | null;
 }
 
-export function keyShape(key: Key): KeyShape {
-  const { limit_nano } = key;
+export function keyShape(key: Limited<Key>): KeyShape {
+  const { limit_nano, spent_nano } = key;
+  const left_nano = limit_nano !== null && limit_nano > spent_nano ? limit_nano - spent_nano : 0n;
   return {
     id: key.id,
     name: key.name,
@@ -73,7 +111,10 @@ export function keyShape(key: Key): KeyShape {
     revoked: isoTime(key.revoked_ms),
     models: key.models,
     limit: limit_nano === null ? null : formatDollars(limit_nano),
-    spent: limit_nano === null ? null : formatDollars(key.spent_nano),
+    spent: limit_nano === null ? null : formatDollars(spent_nano),
+    left: limit_nano === null ? null : formatDollars(left_nano),
+    ...limitShape(key),
+    previous_until: isoTime(key.previous_until_ms),
   };
 }
 

@@ -69,7 +69,7 @@ function commandOf(action: Action): Command {
 
 function optionOf({ typed, about, type, is_required, default: standard }: Field): Option {
   const option = new Option(typed, about).makeOptionMandatory(is_required === true);
-  if (type === 'models') option.argParser(repeated);
+  if (type === 'models' || type === 'allowances') option.argParser(repeated);
   if (type === 'scopes') option.argParser(gatherScopes);
   return standard === undefined ? option : option.default(standard);
 }
@@ -82,7 +82,7 @@ async function actTyped(
 ): Promise<void> {
   const { config, json, since } = options;
   const { fields = {} } = action;
-  const input = await readTyped(fields, typed, config);
+  const input = await readTyped(action, typed, config);
   const act = isList(action) ? printing(action, options) : carryingOut(action, json);
   const creates = !isList(action) && action.command?.creates === true;
   const work = async (store: ActionServices['store']): Promise<void> => {

@@ -3,11 +3,11 @@
  */
 export const SCOPES = {
   'accounts:read': 'list and read accounts',
-  'accounts:write': 'make, suspend and resume accounts',
+  'accounts:write': 'make, limit, suspend and resume accounts',
   'credit:write': 'credit accounts',
   'refunds:write': 'refund charges',
   'keys:read': 'list the API keys of accounts',
-  'keys:write': 'make and revoke the API keys of accounts',
+  'keys:write': 'make, edit, rotate and revoke the API keys of accounts',
   'ledger:read': 'read the ledgers of accounts',
   'usage:read': 'read the usage of accounts',
   'requests:read': 'read the records of requests, of all accounts',

@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, unauthorized } from '../core/errors.js';
 import type { Context, State } from '../pipeline/stage.js';
 import { keyReader, type KeyReader } from './api-key.js';
 import { apiRoutes } from './api/routes.js';
@@ -106,6 +106,9 @@ async function answer(
   if (caller) {
     ctx.state.account_id = caller.account_id;
     return route.answer(ctx, undefined, undefined, caller);
+  }
+  if (route.takes_keys === 'alone') {
+    throw unauthorized('The API key is missing: send it as "Authorization: Bearer <API_KEY>".');
   }
   const visitor = route.access === 'public' ? undefined : await visitorOf(ctx, services);
   if (visitor) {

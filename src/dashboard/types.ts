@@ -40,7 +40,7 @@ export type DashboardContext = ParameterizedContext<State, DefaultContext & { pa
 
 /** One route of the dashboard. GET also answers HEAD. */
 export interface Route {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** `/api/keys/:keyID`, where a parameter is one segment; a last `*rest` takes all that follow. */
   path: string;
   /**
@@ -51,8 +51,8 @@ export interface Route {
   access: 'public' | 'optional' | 'session' | 'operator';
   /** The scope that lets a management token in; a route without it takes no token. */
   scope?: Scope;
-  /** Also takes an API key, which can read the records of its own calls. */
-  takes_keys?: true;
+  /** Also takes an API key, which can read the records of its own calls; or takes nothing else. */
+  takes_keys?: true | 'alone';
   /** Allows inline styles, which some ready-made pages need. */
   inline_styles?: boolean;
   /**

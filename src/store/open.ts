@@ -206,7 +206,7 @@ function keyring(database: Database, now: () => number): Keyring {
     createKey: (account_id, name, terms, by) =>
       createKey(database, now(), account_id, name, terms, by),
     editKey: (key_id, change, by) => editKey(database, now(), key_id, change, by),
-    rotateKey: (key_id, overlap_ms, by) => rotateKey(database, now(), key_id, overlap_ms, by),
+    rotateKey: (key_id, rotation, by) => rotateKey(database, now(), key_id, rotation, by),
     keys: (account_id) => keys(database, account_id),
     key: (id) => key(database, id),
     isKey: (secret_sha256) => isKey(database, secret_sha256),

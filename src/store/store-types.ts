@@ -7,8 +7,8 @@ import type { Actor } from '../core/actor.js';
 import type { AuditStore } from './audit/audit-log.js';
 import type { RefundableCharge, RefundRequest } from './ledger/refund.js';
 import type { TokenStore } from './tokens/management-tokens.js';
-import type { KeyChange } from './keys/key-changes.js';
-import type { Key, KeyTerms } from './keys/keys.js';
+import type { KeyChange, Rotation } from './keys/key-changes.js';
+import type { Key, NewKeyTerms } from './keys/keys.js';
 import type { Charge, LedgerEntry } from './ledger/ledger-columns.js';
 import type { LedgerPage } from './ledger/ledger.js';
 import type { UsageRow } from './ledger/usage.js';
@@ -174,7 +174,7 @@ export interface Store {
   createKey(
     account_id: string,
     name: string,
-    terms?: KeyTerms,
+    terms?: NewKeyTerms,
     by?: Actor,
   ): Promise<{ key: Key; secret: string }>;
   /**
@@ -185,11 +185,11 @@ export interface Store {
   /**
    * Gives a key a new secret; the one before works until the overlap ends, and an older one no
    * more. Undefined if the key is unknown or revoked. Throws `StoreError` for one that has expired,
-   * and `AccountSuspended`.
+   * or that has another prefix than the rotation says, and `AccountSuspended`.
    */
   rotateKey(
     key_id: string,
-    overlap_ms: number,
+    rotation: Rotation,
     by?: Actor,
   ): Promise<{ key: Key; secret: string } | undefined>;
   keys(account_id: string): Promise<Key[]>;

@@ -155,7 +155,7 @@ describe('tollgate completion', () => {
         words=(tollgate "\${(@s: :)line}"); CURRENT=$#words; _tollgate
       done`;
     expect(await shell('zsh', ['-f', '-c', script])).to.equal(
-      'compdef _tollgate tollgate\ncreate list revoke\nllama3.2:3b film\ntext json github sarif junit\n',
+      'compdef _tollgate tollgate\ncreate list edit rotate revoke\nllama3.2:3b film\ntext json github sarif junit\n',
     );
   });
 
@@ -163,7 +163,7 @@ describe('tollgate completion', () => {
     const lines = ['tollgate key ', 'tollgate explain ', 'tollgate check --format '];
     const asked = lines.map((line) => `complete -C '${line}' | string replace -r '\\t.*' ''`);
     const script = ['tollgate completion fish | source', ...asked, 'true'].join('\n');
-    const words = ['create', 'list', 'revoke', 'film', 'llama3.2:3b'];
+    const words = ['create', 'edit', 'list', 'revoke', 'rotate', 'film', 'llama3.2:3b'];
     const formats = ['github', 'json', 'junit', 'sarif', 'text'];
     const out = await shell('fish', ['--no-config', '-c', script]);
     expect(out.trimEnd().split('\n')).to.deep.equal([...words, ...formats]);

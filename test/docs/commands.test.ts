@@ -6,6 +6,7 @@ import { runPage, withShellBlocks } from '../helpers/run-page.js';
 /** Every block of a shell that is shown and not run. */
 const NOT_RUN = [
   'docs/clients.md: starts coding agents, which npm run test:agents does',
+  'docs/command-line.md: needs the ID of a key',
   'docs/install.md: copies the store of a service',
   'docs/install.md: runs in a repository of its own',
   'docs/install.md: sets up a service',

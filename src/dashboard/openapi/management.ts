@@ -17,7 +17,7 @@ export function managementOperation(route: ApiRoute): Json {
     tags: [access === 'operator' ? 'Operators' : 'Account'],
     summary: about.summary,
     security: [
-      { session: [] },
+      ...(takes_keys === 'alone' ? [] : [{ session: [] }]),
       ...(scope ? [{ token: [scope] }] : []),
       ...(takes_keys ? [{ key: [] }] : []),
     ],

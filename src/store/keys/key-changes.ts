@@ -4,7 +4,7 @@ import { changedValues, writeAudit } from '../audit/audit-log.js';
 import { toBinding } from '../column-values.js';
 import type { Database } from '../database.js';
 import { writeAllowances, type AllowanceChange } from '../limits/allowances.js';
-import { changedRates, toRatesColumn, type RatesChange } from '../limits/rate-terms.js';
+import { changedRates, toRatesColumn } from '../limits/rate-terms.js';
 import { AccountSuspended, StoreError } from '../store-error.js';
 import {
   checkRoom,
@@ -15,20 +15,23 @@ import {
   UNLIMITED_NANO,
   type Key,
   type KeyRow,
+  type KeyTerms,
 } from './keys.js';
 import { makeSecret, PREFIX_LENGTH, sha256 } from './secret.js';
 import { checkName, isPossible } from '../column-values.js';
 
-/** A change of a key's terms: null takes one away, and what is absent stays. */
-export interface KeyChange {
-  name?: string;
-  expires_ms?: number | null;
-  models?: readonly string[] | null;
-  limit_nano?: bigint | null;
-  rates?: RatesChange;
+/** A change of a key's terms. */
+export interface KeyChange extends KeyTerms {
   allowances?: AllowanceChange;
-  /** `editKey` throws `TooManyKeys` if an expired key would be active beside so many. */
-  max_active?: number;
+  name?: string;
+}
+
+/** A new secret for a key. */
+export interface Rotation {
+  /** How long the old secret works beside it. */
+  overlap_ms: number;
+  /** How the old secret begins; with another one, the key was rotated before. */
+  prefix?: string;
 }
 
 /** See `Store.editKey`. */
@@ -41,7 +44,7 @@ export async function editKey(
 ): Promise<Key | undefined> {
   const { name, expires_ms, models, limit_nano, rates } = change;
   if (name !== undefined) checkName('A key', name);
-  checkTerms({ expires_ms, models, limit_nano }, now_ms);
+  checkTerms(change, now_ms);
   return database.write(async (trx) => {
     const row = await lockKey(trx, key_id);
     if (!row) return undefined;
@@ -90,7 +93,7 @@ export async function rotateKey(
   database: Database,
   now_ms: number,
   key_id: string,
-  overlap_ms: number,
+  { overlap_ms, prefix: old_prefix }: Rotation,
   by?: Actor,
 ): Promise<{ key: Key; secret: string } | undefined> {
   if (!(Number.isSafeInteger(overlap_ms) && overlap_ms >= 0)) {
@@ -100,6 +103,9 @@ export async function rotateKey(
     const row = await lockKey(trx, key_id);
     if (!row) return undefined;
     const { account_id, expires_ms, ...before } = toKey(row);
+    if (old_prefix !== undefined && old_prefix !== before.prefix) {
+      throw new StoreError(`The key was rotated before: its secret begins with ${before.prefix}.`);
+    }
     if (expires_ms !== null && expires_ms <= now_ms) {
       throw new StoreError('The key has expired: it gets no new secret before a later expiry.');
     }

@@ -6,7 +6,7 @@ import { writeAudit, type Values } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
 import { AccountSuspended, IdTaken, noAccount, StoreError, TooManyKeys } from '../store-error.js';
 import { writeAllowances, type AllowanceChange } from '../limits/allowances.js';
-import { changedRates, ratesIn, toRatesColumn } from '../limits/rate-terms.js';
+import { changedRates, ratesIn, toRatesColumn, type RatesChange } from '../limits/rate-terms.js';
 import { makeSecret, PREFIX_LENGTH, randomText, sha256 } from './secret.js';
 import { checkName, isPossible, MAX_NANO, toBinding, numberOrNull } from '../column-values.js';
 
@@ -33,24 +33,23 @@ export interface Key {
   previous_until_ms: number | null;
 }
 
-/** The limits of a key, beside those of its account. A missing field sets no limit. */
+/**
+ * The limits of a key, beside those of its account. On a change, null takes one away and a missing
+ * one stays; on a new key, both set none.
+ */
 export interface KeyTerms {
-  expires_ms?: number;
-  models?: readonly string[];
-  limit_nano?: bigint;
-  rates?: Rates;
-  allowances?: AllowanceChange['amounts'];
-  /** The ID of the key, in place of a random one. Throws `IdTaken` if it is taken. */
-  id?: string;
-  /** `createKey` throws `TooManyKeys` if the account has this many active keys. */
+  expires_ms?: number | null;
+  models?: readonly string[] | null;
+  limit_nano?: bigint | null;
+  rates?: RatesChange;
+  /** Throws `TooManyKeys` where the key would be active beside so many of its account. */
   max_active?: number;
 }
 
-/** The terms of a new key, or of a change; null and absent alike set none. */
-interface CheckedTerms {
-  expires_ms?: number | null | undefined;
-  models?: readonly string[] | null | undefined;
-  limit_nano?: bigint | null | undefined;
+export interface NewKeyTerms extends KeyTerms {
+  allowances?: NonNullable<AllowanceChange['amounts']>;
+  /** In place of a random one. Throws `IdTaken` if it is taken. */
+  id?: string;
 }
 
 type Column<T> = T extends number ? bigint : T;
@@ -102,7 +101,7 @@ export async function createKey(
   now_ms: number,
   account_id: string,
   name: string,
-  terms: KeyTerms = {},
+  terms: NewKeyTerms = {},
   by?: Actor,
 ): Promise<{ key: Key; secret: string }> {
   checkName('A key', name);
@@ -147,8 +146,7 @@ export async function createKey(
       spent_nano: 0,
     });
     const payer = { owner_kind: 'key', owner_id: id, limit_nano } as const;
-    const amounts = terms.allowances ?? {};
-    const allowed = await writeAllowances(trx, payer, { amounts }, now_ms);
+    const allowed = await writeAllowances(trx, payer, { amounts: terms.allowances ?? {} }, now_ms);
     await auditKey(trx, now_ms, { ...termValues(key), ...allowed?.after }, key, by);
   });
   return { key, secret };
@@ -201,7 +199,7 @@ export async function checkRoom(
 
 /** Throws `StoreError` for terms that allow nothing. */
 export function checkTerms(
-  { expires_ms = null, models = null, limit_nano = null }: CheckedTerms,
+  { expires_ms = null, models = null, limit_nano = null }: KeyTerms,
   now_ms: number,
 ): void {
   if (expires_ms !== null && !(expires_ms > now_ms && Number.isSafeInteger(expires_ms))) {

@@ -8,6 +8,9 @@ interface Described {
   operator: boolean;
 }
 
+/** The route that takes an API key, and nothing else. */
+const KEY_ROUTE = '/api/key';
+
 const CROSS_SITE: Record<string, string>[] = [
   {},
   { origin: 'null' },
@@ -41,14 +44,18 @@ onEachApiGateway('every route of the management API', {}, (here) => {
   it('is one of those that are meant to be', () => {
     expect(all.map(({ method, path }) => `${method} ${path}`)).to.have.members([
       'GET /api/account',
+      'GET /api/key',
       'GET /api/usage',
       'GET /api/ledger',
       'GET /api/keys',
       'POST /api/keys',
+      'PATCH /api/keys/x',
       'DELETE /api/keys/x',
+      'POST /api/keys/x/rotate',
       'GET /api/accounts',
       'POST /api/accounts',
       'GET /api/accounts/x',
+      'PATCH /api/accounts/x',
       'POST /api/accounts/x/credit',
       'POST /api/accounts/x/refunds',
       'POST /api/accounts/x/suspend',
@@ -56,7 +63,9 @@ onEachApiGateway('every route of the management API', {}, (here) => {
       'POST /api/accounts/x/sign-in-link',
       'GET /api/accounts/x/keys',
       'POST /api/accounts/x/keys',
+      'PATCH /api/accounts/x/keys/x',
       'DELETE /api/accounts/x/keys/x',
+      'POST /api/accounts/x/keys/x/rotate',
       'GET /api/accounts/x/ledger',
       'GET /api/accounts/x/usage',
       'GET /api/requests',
@@ -64,6 +73,7 @@ onEachApiGateway('every route of the management API', {}, (here) => {
       'GET /api/audit',
       'GET /api/tasks',
       'GET /api/providers',
+      'POST /api/providers/x/resume',
       'GET /api/configuration',
     ]);
   });
@@ -77,7 +87,8 @@ onEachApiGateway('every route of the management API', {}, (here) => {
   it('is closed to a stranger, and to who has an API key only', async () => {
     for (const route of all) {
       const reply = await ask(here.house.stranger, route);
-      expect(reply.refusal(), route.path).to.deep.equal([401, 'sign_in_required', null]);
+      const code = route.path === KEY_ROUTE ? 'invalid_api_key' : 'sign_in_required';
+      expect(reply.refusal(), route.path).to.deep.equal([401, code, null]);
     }
     const headers = { authorization: `Bearer ${here.house.secret}` };
     expect((await fetch(`${here.house.url}/api/account`, { headers })).status).to.equal(401);
@@ -111,7 +122,7 @@ onEachApiGateway('every route of the management API', {}, (here) => {
 
   it('is never kept by a cache', async () => {
     const boss = await here.house.signIn('boss', { operator: true });
-    for (const route of all.filter(({ method }) => method === 'GET')) {
+    for (const route of all.filter(({ method, path }) => method === 'GET' && path !== KEY_ROUTE)) {
       const path = route.path.replace('accounts/x', `accounts/${boss.account_id}`);
       const { status, headers } = await ask(boss, { ...route, path });
       const wanted = route.path.endsWith('requests/x') ? 404 : 200;

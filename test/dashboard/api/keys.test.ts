@@ -33,6 +33,10 @@ onEachApiGateway('the API of keys', { yaml: 'limits: { keys: 3 }' }, (here) => {
       models: null,
       limit: null,
       spent: null,
+      left: null,
+      rates: null,
+      allowances: [],
+      previous_until: null,
     });
     expect((await chat({ url: here.house.url, secret }, HELLO)).status).to.equal(200);
     const again = await ann.get('/api/keys');
@@ -82,6 +86,28 @@ onEachApiGateway('the API of keys', { yaml: 'limits: { keys: 3 }' }, (here) => {
     ['a limit below zero', { name: 'a', limit: '-1' }, 'limit'],
     ['a limit finer than a nano-dollar', { name: 'a', limit: '0.0000000001' }, 'limit'],
     ['a limit that no balance has', { name: 'a', limit: '1000000000' }, 'limit'],
+    ['a window of no length', { name: 'a', allowances: { fortnight: '5' } }, 'allowances'],
+    [
+      'two windows of one length',
+      { name: 'a', allowances: { day: '5', '24h': '1' } },
+      'allowances',
+    ],
+    ['an allowance of nothing', { name: 'a', allowances: { day: '0' } }, 'allowances'],
+    ['a number as allowance', { name: 'a', allowances: { day: 5 } }, 'allowances.day'],
+    ['no allowance', { name: 'a', allowances: { day: null } }, 'allowances.day'],
+    [
+      'an allowance above the limit',
+      { name: 'a', allowances: { day: '5' }, limit: '4' },
+      'allowances',
+    ],
+    ['a blank name with a limit', { name: ' ', limit: '4' }, 'name'],
+    ['a rate of 0', { name: 'a', rates: { requests_per_minute: 0 } }, 'rates.requests_per_minute'],
+    [
+      'half a request',
+      { name: 'a', rates: { concurrent_requests: 0.5 } },
+      'rates.concurrent_requests',
+    ],
+    ['an unknown rate', { name: 'a', rates: { requests: 5 } }, 'rates.requests'],
     ['a list', ['a'], null],
     ['null', null, null],
     ['text that is no JSON', '{"name"', null],

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseDollars } from '../../../src/lib/money.js';
-import type { EntryShape, OwnAccountShape } from '../../../src/actions/shapes.js';
+import type { AccountShape, EntryShape } from '../../../src/actions/shapes.js';
 import type { UsageShape } from '../../../src/actions/usage-shapes.js';
 import { chat } from '../../helpers/ask.js';
 import { chargeOf, dollars } from '../../store/helpers/ground.js';
@@ -39,7 +39,9 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
     // Beside the store's clock, as the gateway frees an old hold that belongs to no request.
     here.ground.now_ms = Date.now();
     await here.house.gateway.store.hold('r1', ann.account_id, dollars(3));
-    const account = (await ann.get('/api/account')).as<OwnAccountShape>('OwnAccount');
+    const account = (await ann.get('/api/account')).as<
+      AccountShape & { email: string | null; operator: boolean }
+    >('OwnAccount');
     expect(account).to.deep.equal({
       id: ann.account_id,
       name: 'ann',
@@ -48,6 +50,8 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
       available: '7.00',
       created: '2026-11-20T10:00:00.000Z',
       suspended: null,
+      rates: null,
+      allowances: [],
       email: null,
       operator: false,
     });
@@ -75,7 +79,9 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
       expect(totals).to.include({ calls: 5, images: 3, video_seconds: 8 });
       expect(rows.reduce((sum, { calls }) => sum + calls, 0)).to.equal(5);
     }
-    const account = (await ann.get('/api/account')).as<OwnAccountShape>('OwnAccount');
+    const account = (await ann.get('/api/account')).as<
+      AccountShape & { email: string | null; operator: boolean }
+    >('OwnAccount');
     expect(parseDollars(account.balance)).to.equal(dollars(10) - spent);
   });
 

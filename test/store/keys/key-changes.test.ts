@@ -95,7 +95,7 @@ onEachStore('an edit of a key', (ground) => {
     await store.revokeKey(key.id);
     for (const id of [key.id, 'key_other', 'key_\0']) {
       expect(await store.editKey(id, { name: 'new' })).to.equal(undefined);
-      expect(await store.rotateKey(id, 0)).to.equal(undefined);
+      expect(await store.rotateKey(id, { overlap_ms: 0 })).to.equal(undefined);
     }
   });
 
@@ -168,7 +168,9 @@ onEachStore('the allowances of a key', (ground) => {
 
   it('are raised until a time', async () => {
     const { store, other, id } = await begin(ground);
-    const { key } = await store.createKey(id, 'laptop', { allowances: { day: dollars(5) } });
+    const { key } = await store.createKey(id, 'laptop', {
+      allowances: { day: dollars(5) },
+    });
     const until_ms = ground.now_ms + DAY_MS;
     const raise = { window: 'day', by_nano: dollars(10), until_ms } as const;
     await store.editKey(key.id, { allowances: { raise } });
@@ -280,7 +282,7 @@ onEachStore('the first limit of a key', (ground) => {
 onEachStore('a rotated key', (ground) => {
   it('is known by both secrets at every process until the overlap ends', async () => {
     const { store, other, id, key, secret } = await begin(ground);
-    const made = await store.rotateKey(key.id, DAY_MS, ANN);
+    const made = await store.rotateKey(key.id, { overlap_ms: DAY_MS }, ANN);
     const previous_until_ms = ground.now_ms + DAY_MS;
     const prefix = made?.secret.slice(0, 10);
     expect(made?.key).to.deep.equal({ ...key, prefix, previous_until_ms });
@@ -307,7 +309,7 @@ onEachStore('a rotated key', (ground) => {
 
   it('is refused by both secrets once it is revoked, expired or suspended', async () => {
     const { store, other, id, key, secret } = await begin(ground);
-    const secrets = [secret, (await store.rotateKey(key.id, DAY_MS))?.secret ?? ''];
+    const secrets = [secret, (await store.rotateKey(key.id, { overlap_ms: DAY_MS }))?.secret ?? ''];
     const callers = () => Promise.all(secrets.map((one) => other.caller(sha256(one))));
     await store.suspend(id);
     for (const caller of await callers()) expect(caller).to.include({ suspended: true });
@@ -324,22 +326,33 @@ onEachStore('a rotated key', (ground) => {
 
   it('ends the old secret at once without an overlap, and a yet older one', async () => {
     const { store, key, secret } = await begin(ground);
-    const second = (await store.rotateKey(key.id, DAY_MS))?.secret ?? '';
-    const third = (await store.rotateKey(key.id, 0))?.secret ?? '';
+    const second = (await store.rotateKey(key.id, { overlap_ms: DAY_MS }))?.secret ?? '';
+    const third = (await store.rotateKey(key.id, { overlap_ms: 0 }))?.secret ?? '';
     const known = [secret, second, third].map((one) => store.caller(sha256(one)));
     const ids = (await Promise.all(known)).map((caller) => caller?.key_id);
     expect(ids).to.deep.equal([undefined, undefined, key.id]);
   });
 
+  it('is rotated once by a request that is sent twice', async () => {
+    const { store, key, secret } = await begin(ground);
+    const rotation = { overlap_ms: DAY_MS, prefix: key.prefix };
+    const first = await store.rotateKey(key.id, rotation);
+    expect(await refusal(store.rotateKey(key.id, rotation))).to.include('was rotated before');
+    expect(await store.key(key.id)).to.deep.equal(first?.key);
+    expect(await store.caller(sha256(secret))).to.include({ key_id: key.id });
+  });
+
   it('gets no new secret once it has expired, while suspended, or before now', async () => {
     const { store, id, key } = await begin(ground);
-    expect(await refusal(store.rotateKey(key.id, -1))).to.include('below zero');
+    expect(await refusal(store.rotateKey(key.id, { overlap_ms: -1 }))).to.include('below zero');
     await store.suspend(id);
-    expect(await refusal(store.rotateKey(key.id, 0))).to.include('no new secret until');
+    expect(await refusal(store.rotateKey(key.id, { overlap_ms: 0 }))).to.include(
+      'no new secret until',
+    );
     await store.resume(id);
     await store.editKey(key.id, { expires_ms: ground.now_ms + 1 });
     ground.now_ms += 1;
-    expect(await refusal(store.rotateKey(key.id, 0))).to.include('has expired');
+    expect(await refusal(store.rotateKey(key.id, { overlap_ms: 0 }))).to.include('has expired');
   });
 });
 
