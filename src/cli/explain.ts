@@ -80,6 +80,7 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
   if (model.alias !== undefined) printLine(`${id} is an alias of ${model.id}.`);
   if (model.description !== undefined) printLine(model.description);
   printLine(`${model.id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);
+  if (model.fallback) printLine(`Where it fails, ${model.fallback.join(', ')} serves.`);
   printEndpoints(endpoints);
   printRates(explained.rates);
   printUpstreams(explained);
@@ -269,6 +270,7 @@ function shapeOf({
     model: model.id,
     ...(model.alias !== undefined && { alias: model.alias }),
     ...(model.description !== undefined && { description: model.description }),
+    ...(model.fallback && { fallback: model.fallback }),
     owner: model.owner,
     capabilities: [...model.capabilities],
     endpoints: endpoints.map(({ method, path, stages }) => ({

@@ -6,6 +6,7 @@ import { readCallTerms } from './call-terms.js';
 import { checkTexts } from './clear-text.js';
 import { readEndpoints } from './endpoints.js';
 import { includeFiles } from './include.js';
+import { withFallbacks } from './fallbacks.js';
 import { freeze } from '../yaml/freeze.js';
 import { shippedPrices, type ListPrices } from './list-prices.js';
 import { Manifests } from './manifest.js';
@@ -90,7 +91,8 @@ export async function load(
   };
   const entries = gateway.models ?? {};
   const read_models = readModels(source, withoutAliases(source, entries), known);
-  const models = new Map(read_models.map(({ model }) => [model.id, model]));
+  const by_id = new Map(read_models.map(({ model }) => [model.id, model]));
+  const models = withFallbacks(source, entries, by_id);
   const aliases = readAliases(source, entries, models);
   checkTexts(source, gateway);
   const configuration: Configuration = {

@@ -119,6 +119,8 @@ export interface Model {
   created: number;
   capabilities: ReadonlySet<Capability>;
   upstreams: readonly Upstream[];
+  /** The IDs of the models that serve a call after all its upstreams have failed. */
+  fallback?: readonly string[];
   limits: ModelLimits;
   passthrough: ReadonlySet<string>;
   /** The types of tools, beside `function`, that clients may send to its upstreams. */

@@ -39,6 +39,7 @@ const EXPOSED_HEADERS = [
   'x-ratelimit-reset-tokens',
   'tollgate-adjusted',
   'tollgate-attempts',
+  'tollgate-model',
   'tollgate-cost',
   'tollgate-ignored',
   'tollgate-upstream',

@@ -1,7 +1,7 @@
 import type { Bill, Receipt } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
 import type { IdempotencyClaim } from '../billing/idempotency-claim.js';
-import type { Caller, Upstream } from '../core/model.js';
+import type { Caller, Model, Upstream } from '../core/model.js';
 import type { ClientConnection } from '../http/client-connection.js';
 import type { MediaFile, MediaSizes } from '../lib/media-reader.js';
 import type { Task } from '../store/tasks/task-types.js';
@@ -85,6 +85,8 @@ export type ReadMedia = (files: readonly MediaFile[]) => Promise<MediaSizes>;
 
 /** A request fitted to its model. Its types stay inside its modality. */
 export interface Work {
+  /** The model that serves the call, if it is not the one that the client asked for. */
+  readonly served_by?: Model;
   /** The upstreams that can do it; `route` puts them in the order in which they are tried. */
   upstreams: readonly Upstream[];
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */

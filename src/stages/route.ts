@@ -13,6 +13,7 @@ import { paramsOf, formatOption, fact, type Stage, type State } from '../pipelin
 import type { Services } from '../pipeline/services.js';
 import type { ReadMedia } from '../pipeline/work.js';
 import { ignoredHeader } from '../http/ignored-header.js';
+import { FallbackWork, type ModelWork } from '../pipeline/fallback-work.js';
 import type { FindTask, Modalities, Modality, RequestFormat } from '../pipeline/modality.js';
 import { withMissingCapability } from '../pipeline/missing-capability.js';
 import type { Work } from '../pipeline/work.js';
@@ -63,12 +64,42 @@ export function route(modalities: Modalities): Stage {
         if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
         if (work.adjusted?.length) ctx.set('tollgate-adjusted', work.adjusted.join(', '));
         work.upstreams = orderByWeight(work.upstreams, services.random);
-        state.work = work;
-        const { measure } = work;
+        const others = fallbackWorks(modality, format, state, model, services);
+        const whole = others.length > 0 ? new FallbackWork({ model, work }, others) : work;
+        state.work = whole;
+        const { measure } = whole;
         return measure ? measure(mediaReader(state, services)).then(next) : next();
       };
     },
   };
+}
+
+/**
+ * The same request for the fallback models of its model that take it, and that the key may use.
+ * Their answers have the name by which the client asked.
+ */
+function fallbackWorks(
+  modality: Modality,
+  format: RequestFormat | undefined,
+  state: State,
+  model: Model,
+  { configuration, random }: Services,
+): ModelWork[] {
+  const request = fact(state, 'request');
+  const { models: allowed } = fact(state, 'caller');
+  return (model.fallback ?? []).flatMap((id): ModelWork[] => {
+    const other = configuration.models.get(id);
+    if (!other || !mayUseModel(allowed, other)) return [];
+    try {
+      const named = { ...other, alias: publicName(model) };
+      const work = plan(modality, format, request, named);
+      work.upstreams = orderByWeight(work.upstreams, random);
+      return [{ model: named, work }];
+    } catch (error) {
+      if (error instanceof GatewayError) return [];
+      throw error;
+    }
+  });
 }
 
 function mediaReader(state: State, { media, configuration }: Services): ReadMedia {

@@ -50,6 +50,7 @@ export function transform(modalities: Modalities): Stage {
         try {
           const answer = await run(state, client, services);
           state.answer = answer;
+          nameModel(ctx);
           if ('ignored' in answer && answer.ignored?.length) nameIgnored(ctx, answer.ignored);
           setUpstreamHeaders?.(ctx);
           await next();
@@ -66,6 +67,15 @@ export function transform(modalities: Modalities): Stage {
       };
     },
   };
+}
+
+/** Notes the model that serves the call, and tells the client if it is not the one asked for. */
+function nameModel(ctx: Context): void {
+  const { state } = ctx;
+  const served = state.work?.served_by;
+  if (!served || served.id === state.model?.id) return;
+  state.model = served;
+  ctx.set('tollgate-model', headerSafe(served.id));
 }
 
 /** Returns a function that sets the headers about upstreams; undefined if both are turned off. */

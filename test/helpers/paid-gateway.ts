@@ -21,6 +21,8 @@ interface PaidOptions {
   timeout?: string;
   /** Further keys of `up`, in YAML. */
   provider?: string;
+  /** Further lines of `providers`. */
+  providers?: string;
   /** Further lines of gateway.yaml. */
   settings?: string;
 }
@@ -31,8 +33,10 @@ interface PaidOptions {
  */
 export async function startPaidGateway(
   models: string,
-  { uses = 'openai', step = {}, timeout = '{}', provider = '', settings = '' }: PaidOptions = {},
+  options: PaidOptions = {},
 ): Promise<PaidGateway> {
+  const { uses = 'openai', step = {}, timeout = '{}', provider = '' } = options;
+  const { settings = '', providers = '' } = options;
   const paid = { step } as PaidGateway;
   const upstream = await startUpstream((_, response) => play(paid.step, response));
   const yaml = `${settings}
@@ -41,6 +45,7 @@ providers:
   up: { uses: ${uses}, base_url: '${upstream.url}', api_key: sk-up, timeout: ${timeout}, ${provider} }
   google: { uses: gemini, base_url: '${upstream.url}', api_key: sk-up }
   simulator: {}
+${providers}
 models:
 ${models}`;
   const gateway = await startGateway(yaml, { credit: '10' });
