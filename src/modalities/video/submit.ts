@@ -20,6 +20,8 @@ import { submitJobs, UNCERTAIN_SUBMIT } from './submit-jobs.js';
 
 /** The time beyond the timeouts of the upstreams after which the sweep fails a submission. */
 const GRACE_MS = 60_000;
+/** The longest wait before a submission that the upstream refused is sent again. */
+const LONGEST_WAIT_MS = 10_000;
 
 /**
  * A video task that is being submitted. First the intent and its hold are stored, then the upstream
@@ -70,7 +72,9 @@ export class PlannedVideo implements Work {
   async #begin(target: TaskTarget, context: SendContext): Promise<Task> {
     const { request_id, caller, hold, services } = context;
     const timeout_ms = this.upstreams
-      .map(({ provider }) => provider.timeouts.total_ms)
+      .map(({ provider: { timeouts, retries = 0 } }) => {
+        return (timeouts.total_ms + LONGEST_WAIT_MS) * (1 + retries);
+      })
       .reduce((sum, ms) => sum + ms, GRACE_MS);
     const intent: TaskIntent = {
       ...target,
