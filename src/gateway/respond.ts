@@ -122,6 +122,7 @@ function send(ctx: Context, { status, text, client_ms, headers }: TextAnswer): v
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(bytes),
   };
+  if (ctx.state.headers) Object.assign(all, ctx.state.headers);
   // An operator's own stage may have set the message of another status.
   res.statusMessage = '';
   res.writeHead(status, headers ? Object.assign(all, headers) : all);

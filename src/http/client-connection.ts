@@ -29,6 +29,8 @@ export class ClientConnection implements InFlightRequest {
   account_id: string | null = null;
   /** The error that ended a stream before any output. */
   reported: GatewayError | undefined;
+  /** Further headers of the answer. */
+  headers: Readonly<Record<string, string>> | undefined;
   /** Counts the bytes of an answer that is held whole in memory. */
   memory: RequestMemory | undefined;
   readonly #stop = new LightAbortController();
@@ -82,7 +84,12 @@ export class ClientConnection implements InFlightRequest {
    * disconnected.
    */
   openEvents(head: EventHead, keep_alive_ms: number, client_ms: number): SseWriter {
-    return (this.#events ??= new SseWriter(this.#res, head, keep_alive_ms, client_ms));
+    return (this.#events ??= new SseWriter(
+      this.#res,
+      this.#withHeaders(head),
+      keep_alive_ms,
+      client_ms,
+    ));
   }
 
   /** Whether a stream of events has begun: an error must end it, as the status was sent. */
@@ -108,14 +115,19 @@ export class ClientConnection implements InFlightRequest {
 
   /** Begins an answer of bytes. */
   openBytes(head: ByteHead, client_ms: number): ByteWriter {
-    return new ByteWriter(this.#res, head, client_ms, this);
+    return new ByteWriter(this.#res, this.#withHeaders(head), client_ms, this);
   }
 
   /** Sends a head without a body. */
-  sendHead({ status, headers }: ByteHead, client_ms: number): void {
+  sendHead(head: ByteHead, client_ms: number): void {
+    const { status, headers } = this.#withHeaders(head);
     this.#res.writeHead(status, headers);
     this.#res.setTimeout(client_ms);
     this.#res.end();
+  }
+
+  #withHeaders<Head extends { headers: ByteHead['headers'] }>(head: Head): Head {
+    return this.headers ? { ...head, headers: { ...this.headers, ...head.headers } } : head;
   }
 
   /** To be called when the request is over. */

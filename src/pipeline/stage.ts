@@ -47,6 +47,8 @@ export interface State extends Partial<Omit<Facts, 'request'>> {
   request_id: string;
   /** The claim of its `Idempotency-Key`, if it has one. */
   claim?: IdempotencyClaim | undefined;
+  /** Headers of its answer, of whatever kind: Node writes them faster than those of `setHeader`. */
+  headers?: Readonly<Record<string, string>>;
   /** Ends what rates have counted of it; absent if no rate counts it. */
   rate?: CountedRequest;
   /** When the request arrived, in ms since 1970. */

@@ -13,7 +13,7 @@ import {
   type RequestFormat,
 } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
-import { fact, type Context, type CountedRequest, type Stage } from '../pipeline/stage.js';
+import { fact, type CountedRequest, type Stage } from '../pipeline/stage.js';
 import { MINUTE_MS } from '../store/rates/rate-counts.js';
 import type { RateCommand, RateCounts, RateLimit, RateResult } from '../store/rates/rate-types.js';
 import { StoreUnreachable } from '../store/store-error.js';
@@ -52,7 +52,8 @@ export function limit(modalities: Modalities): Stage {
         const tokens = fact(state, 'work').maxTokens?.() ?? 0;
         const command = { request_id: state.request_id, limits, tokens };
         const result = await services.store.rates.take(command);
-        setHeaders(ctx.res, { limits, counts: result.counts, now_ms: services.now() }, rateHeaders);
+        const known = { limits, counts: result.counts, now_ms: services.now() };
+        state.headers = headersOf(known, rateHeaders);
         if (!result.admitted) {
           const { unit, at } = result;
           const { limiter } = limits[at]!;
@@ -125,11 +126,10 @@ interface Counted {
  * Tells the client what is left: in the headers of OpenAI's API, which most clients read, in those
  * of the draft for HTTP (draft-ietf-httpapi-ratelimit-headers), and in those of its own API.
  */
-function setHeaders(
-  res: Context['res'],
+function headersOf(
   { limits, counts, now_ms }: Counted,
   rateHeaders: RequestFormat['rateHeaders'],
-): void {
+): Record<string, string> {
   const least: Partial<Record<'requests' | 'tokens', RateLeft>> = {};
   let policies = '';
   let states = '';
@@ -158,17 +158,16 @@ function setHeaders(
     if (!known) continue;
     states += `, "${name}";r=${Math.max(0, concurrent_requests - known.in_flight)}`;
   }
-  res.setHeader('ratelimit-policy', policies.slice(2));
-  if (states !== '') res.setHeader('ratelimit', states.slice(2));
+  const headers: Record<string, string> = { 'ratelimit-policy': policies.slice(2) };
+  if (states !== '') headers.ratelimit = states.slice(2);
   for (const unit of UNITS) {
     const left = least[unit];
     if (!left) continue;
-    res.setHeader(`x-ratelimit-limit-${unit}`, String(left.limit));
-    res.setHeader(`x-ratelimit-remaining-${unit}`, String(left.remaining));
-    res.setHeader(`x-ratelimit-reset-${unit}`, `${secondsUntil(left.reset_ms, now_ms)}s`);
+    headers[`x-ratelimit-limit-${unit}`] = String(left.limit);
+    headers[`x-ratelimit-remaining-${unit}`] = String(left.remaining);
+    headers[`x-ratelimit-reset-${unit}`] = `${secondsUntil(left.reset_ms, now_ms)}s`;
   }
-  const own = rateHeaders?.(least) ?? {};
-  for (const [name, value] of Object.entries(own)) res.setHeader(name, value);
+  return rateHeaders ? { ...headers, ...rateHeaders(least) } : headers;
 }
 
 const UNITS = ['requests', 'tokens'] as const;

@@ -42,6 +42,7 @@ export function transform(modalities: Modalities): Stage {
         const client = new ClientConnection(ctx.req, ctx.res, limits);
         // The body may be large, and the work replaces it.
         state.request = undefined;
+        client.headers = state.headers;
         client.memory = requestMemoryOf(state, services);
         client.account_id = state.caller?.account_id ?? null;
         client.may_retry = state.claim !== undefined;
