@@ -61,12 +61,15 @@ async function second({ json }: Received, response: ServerResponse): Promise<voi
 
 onEachStore('the record of a request', (ground) => {
   let house: ScriptedGateway;
+  /** How far the clock of the gateway is ahead. */
+  let ahead_ms: number;
 
   beforeEach(async () => {
+    ahead_ms = 0;
     const store = ground.place.dialect === 'sqlite' ? undefined : ground.place.url;
     house = await startScriptedGateway(
       { one: first, two: second },
-      { model: FREE, ...(store && { store }) },
+      { model: FREE, now: () => Date.now() + ahead_ms, ...(store && { store }) },
     );
   });
 
@@ -145,6 +148,8 @@ onEachStore('the record of a request', (ground) => {
       const { id, status } = await ask(body);
       expect(status).to.equal(wanted.status);
       await expectRecord(id, wanted);
+      // No upstream rests any more.
+      ahead_ms += 2_000;
     }
     const [refused] = await house.gateway.store.requests.page({ status: 400, limit: 9 });
     expect(refused?.code).to.equal('model_not_found');
