@@ -317,6 +317,16 @@ const ONCE_SILENT: [title: string, from: string, to: string, told: [boolean, str
     ]),
   ],
   [
+    'rates of all and of one model, and another time zone',
+    'owners:',
+    'time_zone: Europe/Zurich\nrates: { key: { requests_per_minute: 60 } }\nowners:',
+    [
+      [false, 'time_zone is Europe/Zurich, UTC before'],
+      [true, 'rates.key.requests_per_minute is 60, none before'],
+      [false, 'only a restart takes up time_zone'],
+    ],
+  ],
+  [
     'a default field, a description and an alias',
     '    passthrough: [my_field]\n',
     '    passthrough: [my_field]\n    default: { stop: [x] }\n    description: It is.\n  fast: { alias: small }\n',
@@ -378,6 +388,19 @@ describe('the differences of two configurations', () => {
       expect(found.map(({ loses, text }) => [loses, text])).to.deep.equal(told);
     });
   }
+
+  it('tell of a fallback model and of an alias that are gone, which clients lose', async () => {
+    const small = BASE.replace('price: free', 'price: free\n    limits: { max_tokens: 4000 }');
+    const large = small.replace('price: free', 'price: free\n    fallback: [small]');
+    const found = await differences(
+      await read(`${large}  fast: { alias: small }\n`),
+      await read(small),
+    );
+    expect(found.map(({ loses, text }) => [loses, text])).to.deep.equal([
+      [true, 'model second: fallback no longer has small'],
+      [true, 'alias fast is gone'],
+    ]);
+  });
 
   it('of a reload show no text of the file, in which a variable may stand', async () => {
     const next = BASE.replace(
