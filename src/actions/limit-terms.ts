@@ -28,21 +28,29 @@ export const LIMIT_FIELDS = {
     typed: '--allowance <window=dollars>',
     about: 'let it spend so much by day, week, month or 5h; may be repeated',
     type: 'allowances',
+    form: {
+      label: 'Allowances, in dollars',
+      hint: 'Amounts that return by day, week, month, or a window that begins with the first call.',
+      placeholder: 'day=5.00 5h=1.00',
+    },
   },
   'rates.requests_per_minute': {
     typed: '--requests-per-minute <number>',
     about: 'let so many requests begin in a minute',
     type: 'rate',
+    form: { label: 'Requests a minute' },
   },
   'rates.tokens_per_minute': {
     typed: '--tokens-per-minute <number>',
     about: 'let its calls use so many tokens in a minute',
     type: 'rate',
+    form: { label: 'Tokens a minute' },
   },
   'rates.concurrent_requests': {
     typed: '--concurrent-requests <number>',
     about: 'let so many requests run at once',
     type: 'rate',
+    form: { label: 'Requests at once' },
   },
 } as const satisfies Record<string, Field>;
 

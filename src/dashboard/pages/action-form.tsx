@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { JSX } from 'preact';
-import type { Field as ActionField, FieldForm, OneAction } from '../../actions/action.js';
+import {
+  invalid,
+  setInput,
+  type Field as ActionField,
+  type FieldForm,
+  type OneAction,
+} from '../../actions/action.js';
 import { SCOPE_NAMES, SCOPES } from '../../core/scopes.js';
 import { checking } from '../../http/body-schema.js';
 import { readShippedSchema, validatorOfShipped } from '../../lib/schemas.js';
@@ -19,6 +25,13 @@ const LIFETIMES = [
   { value: '31536000', name: 'In a year' },
 ];
 
+/** When a key may expire that has an expiry, or none. */
+const NEW_LIFETIMES = [
+  { value: '', name: 'As it is' },
+  { value: 'none', name: 'Never' },
+  ...LIFETIMES.slice(1),
+];
+
 type ShownField = ActionField & { name: string; form: FieldForm };
 
 /** The fields that a form shows; the lists of check boxes come last. */
@@ -34,7 +47,7 @@ function isList({ type }: ActionField): boolean {
 }
 
 function requiredFields({ schema }: OneAction): readonly string[] {
-  return schema ? (readShippedSchema(schema).required as string[]) : [];
+  return schema ? ((readShippedSchema(schema).required ?? []) as string[]) : [];
 }
 
 /**
@@ -45,14 +58,43 @@ export function readActionForm(action: OneAction, form: URLSearchParams, more = 
   const required = requiredFields(action);
   const input: Record<string, unknown> = { ...more };
   for (const field of shownFields(action)) {
-    const { name, type } = field;
-    const text = type === 'dollars' ? amountOf(form, name) : textOf(form, name);
-    const words = form.getAll(name);
-    if (isList(field) && (words.length > 0 || required.includes(name))) input[name] = words;
-    else if (!isList(field) && text !== '') input[name] = type === 'lifetime' ? Number(text) : text;
+    const value = readField(field, form, action.takes_none ? null : undefined);
+    const isEmpty = value === undefined && required.includes(field.name) && isList(field);
+    if (isEmpty) input[field.name] = [];
+    else if (value !== undefined) setInput(input, field.name, value);
   }
   if (action.schema) checking(validatorOfShipped(action.schema, 'input'))(input);
   return input;
+}
+
+/** The value of a field; `none` for one that is left empty, if it is a term to take away. */
+function readField(
+  { name, type }: ShownField,
+  form: URLSearchParams,
+  none: null | undefined,
+): unknown {
+  const text = type === 'dollars' ? amountOf(form, name) : textOf(form, name);
+  const words = form.getAll(name);
+  if (type === 'models') return words.length > 0 ? words : none;
+  if (type === 'scopes') return words.length > 0 ? words : undefined;
+  if (type === 'allowances') return text === '' ? undefined : readAmounts(text);
+  if (type === 'lifetime') return text === 'none' ? null : text === '' ? undefined : Number(text);
+  if (type === 'rate') return text === '' ? none : Number(text);
+  if (type === 'dollars') return text === '' ? none : text;
+  return text === '' ? undefined : text;
+}
+
+/** The amounts of `day=5.00 5h=1.00` by their windows. Throws `GatewayError` (400). */
+function readAmounts(text: string): Record<string, string> {
+  const parts = text.split(/[\s,]+/u).filter((part) => part !== '');
+  return Object.fromEntries(
+    parts.map((part) => {
+      const [, window, amount] = /^([^=]+)=\$?(\d{1,9}(?:\.\d{1,9})?)$/u.exec(part) ?? [];
+      if (window !== undefined && amount !== undefined) return [window, amount];
+      const message = `"${part}" is not a window and an amount, such as day=5.00.`;
+      throw invalid('allowances', message);
+    }),
+  );
 }
 
 interface FormProps {
@@ -135,7 +177,10 @@ function FormField(props: FormProps & { field: ShownField; isFocused: boolean })
     const options = SCOPE_NAMES.map((scope) => ({ value: scope, about: SCOPES[scope] }));
     return <CheckList {...{ label, hint, name, options, chosen, fault }} />;
   }
-  if (type === 'lifetime') return <Choice {...{ label, name, value, fault }} options={LIFETIMES} />;
+  if (type === 'lifetime') {
+    const options = action.takes_none ? NEW_LIFETIMES : LIFETIMES;
+    return <Choice {...{ label, name, value, fault, options }} />;
+  }
   const required = requiredFields(action).includes(name) || values[name] !== undefined;
   return (
     <Field

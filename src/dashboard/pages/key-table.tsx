@@ -1,4 +1,7 @@
 import type { JSX } from 'preact';
+import { limitCells } from '../../actions/limit-terms.js';
+import type { Limited } from '../../actions/shapes.js';
+import type { Rates } from '../../core/limits.js';
 import { revokeColumn, termColumns } from './keyring-list.js';
 import { Money } from './parts.js';
 import type { Column } from './table.js';
@@ -10,12 +13,14 @@ interface KeysShown {
   now_ms: number;
   /** Below this path, and the ID of a key, is the page that revokes it. */
   path: string;
+  /** Whether its visitor may edit the keys on pages below the path. */
+  is_own?: true;
 }
 
 const SPENT = 'Spent after refunds, 30 days';
 
 /** The columns of keys, with their terms and their usage. */
-export function keyColumns({ spent, now_ms, path }: KeysShown): Column<Key>[] {
+export function keyColumns({ spent, now_ms, path, is_own }: KeysShown): Column<Limited<Key>>[] {
   return [
     {
       head: 'Name',
@@ -38,7 +43,7 @@ export function keyColumns({ spent, now_ms, path }: KeysShown): Column<Key>[] {
         </>
       ),
     },
-    ...termColumns<Key>(now_ms),
+    ...termColumns<Limited<Key>>(now_ms),
     {
       head: SPENT,
       class: 'number',
@@ -46,6 +51,7 @@ export function keyColumns({ spent, now_ms, path }: KeysShown): Column<Key>[] {
       cell: ({ id }) => <Money nano={spent.get(id) ?? 0n} />,
     },
     { head: 'Limit', class: 'number', label: 'Limit', cell: (key) => <Limit keyShown={key} /> },
+    ...(is_own ? [editColumn(path)] : []),
     revokeColumn(path, now_ms),
   ];
 }
@@ -61,12 +67,64 @@ function Models({ models }: { models: readonly string[] | null }): JSX.Element |
   );
 }
 
-function Limit({ keyShown }: { keyShown: Key }): JSX.Element {
-  const { limit_nano, spent_nano } = keyShown;
-  if (limit_nano === null) return <span class="faint">none</span>;
+/** The links to the pages that change a key. */
+function editColumn(path: string): Column<Limited<Key>> {
+  return {
+    class: 'number end',
+    cell: ({ id, name, revoked_ms }) =>
+      revoked_ms === null && (
+        <>
+          <a
+            class="button plain"
+            href={`${path}/${encodeURIComponent(id)}/edit`}
+            aria-label={`Edit ${name}`}
+          >
+            Edit
+          </a>
+          <a
+            class="button plain"
+            href={`${path}/${encodeURIComponent(id)}/rotate`}
+            aria-label={`Rotate ${name}`}
+          >
+            Rotate
+          </a>
+        </>
+      ),
+  };
+}
+
+function Limit({ keyShown }: { keyShown: Limited<Key> }): JSX.Element {
+  const { limit_nano, spent_nano, allowances, rates } = keyShown;
+  if (limit_nano === null && allowances.length === 0 && rates === null) {
+    return <span class="faint">none</span>;
+  }
   return (
     <>
-      <Money nano={spent_nano} /> <span class="faint">of {formatAmount(limit_nano)}</span>
+      {limit_nano !== null && (
+        <>
+          <Money nano={spent_nano} /> <span class="faint">of {formatAmount(limit_nano)}</span>
+        </>
+      )}
+      <Limits of={keyShown} />
+    </>
+  );
+}
+
+/** What is left of each allowance and when it returns, and the rates. */
+export function Limits({ of }: { of: Limited<{ rates: Rates | null }> }): JSX.Element {
+  const { allowances, rates } = limitCells(of);
+  return (
+    <>
+      {allowances?.map((text) => (
+        <div class="hint" key={text}>
+          {text}
+        </div>
+      ))}
+      {Object.entries(rates ?? {}).map(([name, rate]) => (
+        <div class="hint" key={name}>
+          {name.replaceAll('_', ' ')}: {rate}
+        </div>
+      ))}
     </>
   );
 }

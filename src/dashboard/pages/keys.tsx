@@ -3,6 +3,7 @@ import { actionCaller } from '../action-context.js';
 import { sendListCsv, wantsCsv } from '../csv-answer.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { listKeys, shownKeys } from '../../actions/key-list.js';
+import { withAllowances } from '../../actions/limit-terms.js';
 import { usageRange } from '../../actions/usage-groups.js';
 import { revokeKey } from '../../actions/key-revoke.js';
 import { revokeRoutes } from './revoke-page.js';
@@ -76,7 +77,7 @@ async function keysBody(
   const { account_id } = visitor.session;
   const [account, all, spent] = await Promise.all([
     store.account(account_id),
-    store.keys(account_id),
+    store.keys(account_id).then((found) => withAllowances(store, 'key', shownKeys(found))),
     store.spend(account_id, usageRange({}, now_ms)),
   ]);
   return (
@@ -84,12 +85,15 @@ async function keysBody(
       {ctx.query.done === 'revoked' && (
         <Notice colour="good">The key is revoked. Calls with it are refused from now on.</Notice>
       )}
+      {ctx.query.done === 'edited' && (
+        <Notice colour="good">The key is changed, for every call from now on.</Notice>
+      )}
       <CreditHint account={account} visitor={visitor} />
       <KeyringList
         label="API Keys"
         noun="key"
-        rows={shownKeys(all)}
-        columns={keyColumns({ spent, now_ms, path: PATH })}
+        rows={all}
+        columns={keyColumns({ spent, now_ms, path: PATH, is_own: true })}
         empty={
           <Empty title="No active key">
             <p>Make one for each program, so that you can limit and revoke them one by one.</p>

@@ -3,6 +3,7 @@ import { agentsRoute } from './agents.js';
 import { assetRoute } from './assets.js';
 import { docsRoutes } from './docs.js';
 import { createKeyRoutes } from './key-create.js';
+import { editKeyRoutes } from './key-edit.js';
 import { keysRoute, revokeKeyRoutes } from './keys.js';
 import { ledgerRoute } from './ledger.js';
 import { modelRoute } from './model.js';
@@ -43,6 +44,7 @@ export function pageRoutes(services: DashboardServices): Route[] {
     ...settingsRoutes(services),
     keysRoute(services),
     ...createKeyRoutes(services),
+    ...editKeyRoutes(services),
     ...revokeKeyRoutes(services),
     liveRoute(services),
     ...accountsRoutes(services),

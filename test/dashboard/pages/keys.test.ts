@@ -70,6 +70,63 @@ describeInBrowser('the pages of keys', (browser) => {
     expect(faults).to.deep.equal([]);
   });
 
+  for (const width of [1280, 390]) {
+    it(`edit a key, and show what is left of it, ${width} pixels wide`, async () => {
+      const look: BrowserLook = { width, height: 900 };
+      const { page, id, faults } = await newcomer(`editor ${width}`, look);
+      const { store } = dashboard.gateway;
+      const { key } = await store.createKey(id, 'agent', { allowances: { week: 7_000_000_000n } });
+      await page.goto('/settings/keys');
+      await page.getByRole('link', { name: 'Edit agent' }).click();
+      expect(await page.getByLabel('Allowances').inputValue()).to.equal('week=7.00');
+      await expectAccessible(page);
+      await page.getByLabel('Name').fill('robot');
+      await page.getByLabel('Allowances').fill('day=5.00 24h=1');
+      await page.getByLabel('Requests a minute').fill('60');
+      await page.getByRole('button', { name: 'Save' }).click();
+      expect(await page.textContent('main')).to.include('day and 24h have one length');
+      await page.getByLabel('Allowances').fill('day=5.00, 5h=$1');
+      await page.getByRole('button', { name: 'Save' }).click();
+      expect(await page.textContent('[role=status]')).to.include('The key is changed');
+      const row = page.getByRole('row', { name: 'robot' });
+      expect(await row.textContent()).to.include('day: 5.00 of 5.00 left, returns ');
+      expect(await row.textContent()).to.include('requests per minute: 60');
+      await expectAccessible(page);
+      if (process.env.SHOTS) await page.screenshot({ path: `/tmp/keys/list-${width}.png` });
+      await row.getByRole('link', { name: 'Edit' }).click();
+      if (process.env.SHOTS)
+        await page.screenshot({ path: `/tmp/keys/edit-${width}.png`, fullPage: true });
+      await page.getByLabel('Allowances').fill('');
+      await page.getByLabel('Requests a minute').fill('');
+      await page.getByRole('button', { name: 'Save' }).click();
+      expect(await store.key(key.id)).to.include({ name: 'robot', rates: null });
+      expect((await store.allowances('key', [key.id])).size).to.equal(0);
+      expect(faults).to.deep.equal([]);
+    });
+  }
+
+  it('rotate a key once, also of a form that is sent twice, and show the new secret', async () => {
+    const { page, id, faults } = await newcomer('rotator');
+    const { secret } = await dashboard.gateway.store.createKey(id, 'old');
+    await page.goto('/settings/keys');
+    await page.getByRole('link', { name: 'Rotate old' }).click();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    const shown = (await page.textContent('#secret')) ?? '';
+    expect([await works(secret), await works(shown)]).to.deep.equal([true, true]);
+    await page.goBack();
+    await page.locator('input[name=prefix]').evaluate(
+      (input, prefix) => {
+        (input as HTMLInputElement).value = prefix;
+      },
+      secret.slice(0, 10),
+    );
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    expect(await page.textContent('main')).to.include('was rotated before');
+    expect([await works(secret), await works(shown)]).to.deep.equal([true, true]);
+    expect(faults.filter((fault) => !fault.includes('400'))).to.deep.equal([]);
+  });
+
   it('made two keys of a double click, and showed the secret of one', async () => {
     const { page, id } = await newcomer('hasty');
     await page.goto('/settings/keys/new');

@@ -7,6 +7,7 @@ import { operatorCaller, runAction } from '../../action-context.js';
 import { sendListCsv, wantsCsv } from '../../csv-answer.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { listKeys, shownKeys } from '../../../actions/key-list.js';
+import { withAllowances } from '../../../actions/limit-terms.js';
 import { usageRange } from '../../../actions/usage-groups.js';
 import { keyColumns } from '../key-table.js';
 import { AccountActions, accountPath, ActionNotice, SuspensionCard } from './account-actions.js';
@@ -138,13 +139,13 @@ const BODIES: Readonly<Record<Tab, Body>> = {
 
   keys: async ({ id }, { store, now }) => {
     const [keys, spent] = await Promise.all([
-      store.keys(id),
+      store.keys(id).then((found) => withAllowances(store, 'key', shownKeys(found))),
       store.spend(id, usageRange({}, now())),
     ]);
     const path = accountPath(id);
     return (
       <ListPage
-        {...wholeList(shownKeys(keys))}
+        {...wholeList(keys)}
         title="API Keys"
         label="API Keys"
         columns={keyColumns({ spent, now_ms: now(), path: `${path}/keys` })}
