@@ -1,9 +1,7 @@
 import type { JSX } from 'preact';
-import { limitCells } from '../../actions/limit-terms.js';
-import type { Limited } from '../../actions/shapes.js';
-import type { Rates } from '../../core/limits.js';
+import { leftOf, type Limited } from '../../actions/shapes.js';
 import { revokeColumn, termColumns } from './keyring-list.js';
-import { Money } from './parts.js';
+import { Ago, Money } from './parts.js';
 import type { Column } from './table.js';
 import { pluralize, formatAmount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';
@@ -50,7 +48,12 @@ export function keyColumns({ spent, now_ms, path, is_own }: KeysShown): Column<L
       label: SPENT,
       cell: ({ id }) => <Money nano={spent.get(id) ?? 0n} />,
     },
-    { head: 'Limit', class: 'number', label: 'Limit', cell: (key) => <Limit keyShown={key} /> },
+    {
+      head: 'Limit',
+      class: 'number',
+      label: 'Limit',
+      cell: (key) => <Limit keyShown={key} now_ms={now_ms} />,
+    },
     ...(is_own ? [editColumn(path)] : []),
     revokeColumn(path, now_ms),
   ];
@@ -81,19 +84,21 @@ function editColumn(path: string): Column<Limited<Key>> {
           >
             Edit
           </a>
-          <a
-            class="button plain"
-            href={`${path}/${encodeURIComponent(id)}/rotate`}
-            aria-label={`Rotate ${name}`}
-          >
-            Rotate
-          </a>
+          <div>
+            <a
+              class="button plain"
+              href={`${path}/${encodeURIComponent(id)}/rotate`}
+              aria-label={`Rotate ${name}`}
+            >
+              Rotate
+            </a>
+          </div>
         </>
       ),
   };
 }
 
-function Limit({ keyShown }: { keyShown: Limited<Key> }): JSX.Element {
+function Limit({ keyShown, now_ms }: { keyShown: Limited<Key>; now_ms: number }): JSX.Element {
   const { limit_nano, spent_nano, allowances, rates } = keyShown;
   if (limit_nano === null && allowances.length === 0 && rates === null) {
     return <span class="faint">none</span>;
@@ -105,22 +110,27 @@ function Limit({ keyShown }: { keyShown: Limited<Key> }): JSX.Element {
           <Money nano={spent_nano} /> <span class="faint">of {formatAmount(limit_nano)}</span>
         </>
       )}
-      <Limits of={keyShown} />
+      <Limits of={keyShown} now_ms={now_ms} />
     </>
   );
 }
 
 /** What is left of each allowance and when it returns, and the rates. */
-export function Limits({ of }: { of: Limited<{ rates: Rates | null }> }): JSX.Element {
-  const { allowances, rates } = limitCells(of);
+function Limits({ of, now_ms }: { of: Limited<Key>; now_ms: number }): JSX.Element {
   return (
     <>
-      {allowances?.map((text) => (
-        <div class="hint" key={text}>
-          {text}
+      {of.allowances.map((state) => (
+        <div class="hint" key={state.window}>
+          {state.window}: {formatAmount(leftOf(state))} of{' '}
+          {formatAmount(state.amount_nano + state.extra_nano)} left
+          {state.ends_ms > 0 && (
+            <div>
+              returns <Ago at_ms={state.ends_ms} now_ms={now_ms} />
+            </div>
+          )}
         </div>
       ))}
-      {Object.entries(rates ?? {}).map(([name, rate]) => (
+      {Object.entries(of.rates ?? {}).map(([name, rate]) => (
         <div class="hint" key={name}>
           {name.replaceAll('_', ' ')}: {rate}
         </div>

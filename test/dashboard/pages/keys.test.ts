@@ -89,7 +89,7 @@ describeInBrowser('the pages of keys', (browser) => {
       await page.getByRole('button', { name: 'Save' }).click();
       expect(await page.textContent('[role=status]')).to.include('The key is changed');
       const row = page.getByRole('row', { name: 'robot' });
-      expect(await row.textContent()).to.include('day: 5.00 of 5.00 left, returns ');
+      expect(await row.textContent()).to.include('day: $5.00 of $5.00 leftreturns ');
       expect(await row.textContent()).to.include('requests per minute: 60');
       await expectAccessible(page);
       if (process.env.SHOTS) await page.screenshot({ path: `/tmp/keys/list-${width}.png` });
