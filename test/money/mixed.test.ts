@@ -179,6 +179,7 @@ metrics: 127.0.0.1:${port}
 log: { level: silent }
 headers: { cost: true }
 limits: { linger: 20ms, failed_keys: 20 }
+defaults: { retry: { attempts: 0 } }
 owners: { acme: { name: Acme } }
 providers:
   one: { uses: openai, base_url: "${upstreams.one.url}", api_key: sk-one }

@@ -87,14 +87,14 @@ export const KINDS = {
     cost_nano: 40_000_000n,
   }),
   free: chat('plain', { body: { model: 'free' }, model: 'free', cost_nano: 0n }),
-  'fallen back': chat('fail', { provider: 'two', faults: ['broken', null], flags: ['fallback'] }),
+  'fallen back': chat('fail', { provider: 'two', faults: ['missing', null], flags: ['fallback'] }),
   rejected: refused('refuse', 400, 'invalid_request', { faults: ['rejected'], provider: 'one' }),
   failed: refused('broken', 502, 'upstream_error', {
-    faults: ['broken', 'overloaded'],
+    faults: ['missing', 'overloaded'],
     provider: 'two',
   }),
   'rate limited upstream': refused('limited', 502, 'upstream_error', {
-    faults: ['rate_limited', 'rate_limited'],
+    faults: ['missing', 'rate_limited'],
     provider: 'two',
   }),
   invalid: refused('plain', 400, 'invalid_request', { body: { temperature: 'hot' }, model: null }),
@@ -163,11 +163,12 @@ export function upstreamOf(name: 'one' | 'two', arrived: Arrived) {
     const [word = '', call = ''] = messages?.at(-1)?.content.split(' ').toReversed() ?? [];
     switch (name === 'one' || FAILS_TWICE.has(word) ? word : 'plain') {
       case 'fail':
-        return play({ status: 500, body: error('It broke.') }, response);
+        return play({ status: 404, body: error('None.') }, response);
       case 'broken':
-        return play({ status: name === 'one' ? 500 : 503, body: error('It broke.') }, response);
+        return play({ status: name === 'one' ? 404 : 503, body: error('It broke.') }, response);
       case 'limited':
-        return play({ status: 429, body: error('Too many.') }, response);
+        // A 404 lets no upstream rest, so that the other calls are answered by this one.
+        return play({ status: name === 'one' ? 404 : 429, body: error('No.') }, response);
       case 'refuse':
         return play({ status: 400, body: error('The temperature is wrong.') }, response);
       case 'cut':
