@@ -81,9 +81,10 @@ function checkModel(
   const model = modelNamed(configuration, id);
   const isKnown = model !== undefined || task?.model === id;
   if (isKnown && !mayUseModel(allowed, model ?? { id })) throw modelNotAllowed(id);
-  if (task?.model === id || task?.model === model?.id) return;
+  if (task?.model === id) return;
   if (!model) throw modelNotFound(id);
-  if (!task || model.upstreams.some(({ provider }) => provider.name === task.provider)) return;
+  if (!task || task.model === model.id) return;
+  if (model.upstreams.some(({ provider }) => provider.name === task.provider)) return;
   const message = `The request belongs to another provider than that of the model "${id}".`;
   throw new GatewayError('provider_mismatch', message, { param: 'model' });
 }
