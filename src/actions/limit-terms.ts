@@ -1,6 +1,6 @@
 import {
   isAllowanceWindow,
-  isCalendarWindow,
+  perWindow,
   sameWindows,
   WINDOW_WORDS,
   type AllowanceState,
@@ -87,12 +87,13 @@ function readAmounts(
   allowances: NonNullable<LimitInput['allowances']>,
 ): NonNullable<AllowanceChange['amounts']> {
   const amounts: Partial<Record<AllowanceWindow, bigint | null>> = {};
-  for (const [window, text] of Object.entries(allowances)) {
+  for (const [name, text] of Object.entries(allowances)) {
+    const window = readWindow('allowances', name);
     const amount_nano = text === null ? null : parseDollars(text);
     if (amount_nano !== null && amount_nano <= 0n) {
       throw invalid('allowances', `The allowance ${perWindow(window)} must be above zero.`);
     }
-    amounts[readWindow('allowances', window)] = amount_nano;
+    amounts[window] = amount_nano;
   }
   const set = Object.entries(amounts).filter(([, amount_nano]) => amount_nano !== null);
   const same = sameWindows(set.map(([window]) => window as AllowanceWindow));
@@ -185,9 +186,4 @@ export function limitSentences({ rates, allowances }: Limited<{ rates: Rates | n
     ...(amounts.length > 0 ? [`It may spend ${amounts.join(', ')}.`] : []),
     ...(terms.length > 0 ? [`It may have ${terms.join(', ')}.`] : []),
   ];
-}
-
-/** A window as part of a sentence: `a day`, `in 5h`. */
-function perWindow(window: string): string {
-  return isCalendarWindow(window) ? `a ${window}` : `in ${window}`;
 }
