@@ -1,6 +1,6 @@
 import { modelNamed, type Configuration } from '../core/configuration.js';
 import { GatewayError } from '../core/errors.js';
-import type { Rates } from '../core/limits.js';
+import { RATE_NAMES, type Rates } from '../core/limits.js';
 import { formatDollars, parseDollars, withDollarSign } from '../lib/money.js';
 import type { KeyChange } from '../store/keys/key-changes.js';
 import type { Key } from '../store/keys/keys.js';
@@ -113,8 +113,6 @@ function refuseHigher(rates: RatesChange = {}, highest: Rates, before: Rates): v
     throw invalid(`rates.${name}`, `rates.${name} is at most ${bound}: an operator can raise it.`);
   }
 }
-
-const RATE_NAMES = ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests'] as const;
 
 function readLimit(text: string): bigint {
   const limit_nano = parseDollars(text);

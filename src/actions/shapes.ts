@@ -1,8 +1,10 @@
-import type { AllowanceState, Rates } from '../core/limits.js';
+import { RATE_NAMES, type AllowanceState, type Rates } from '../core/limits.js';
 import { formatDollars, withDollarSign } from '../lib/money.js';
 import type { Task } from '../store/tasks/task-types.js';
 import type { Account } from '../store/accounts/accounts.js';
 import type { Key } from '../store/keys/keys.js';
+import { MINUTE_MS } from '../store/rates/rate-counts.js';
+import type { RateCounts } from '../store/rates/rate-types.js';
 import { usageOfEntry, type LedgerEntry } from '../store/ledger/ledger-columns.js';
 
 /** Milliseconds since 1970 as ISO 8601; null stays null. */
@@ -77,6 +79,22 @@ export function allowanceShape(state: AllowanceState): object {
 /** The limits of a key or an account, in an answer. */
 export function limitShape({ rates, allowances }: Limited<{ rates: Rates | null }>) {
   return { rates, allowances: allowances.map(allowanceShape) };
+}
+
+/** What is left of each rate, in the minute of the counts. */
+export function ratesLeftShape(rates: Rates, counts: RateCounts) {
+  const used = {
+    requests_per_minute: counts.requests,
+    tokens_per_minute: counts.tokens,
+    concurrent_requests: counts.in_flight,
+  };
+  return RATE_NAMES.flatMap((rate) => {
+    const amount = rates[rate];
+    if (amount === undefined) return [];
+    const isOfMinute = rate !== 'concurrent_requests';
+    const returns = isOfMinute ? isoTime(counts.window_ms + MINUTE_MS) : null;
+    return [{ rate, amount, left: Math.max(0, amount - used[rate]), returns }];
+  });
 }
 
 export interface KeyShape {

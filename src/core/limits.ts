@@ -37,6 +37,20 @@ export interface Rates {
   concurrent_requests?: number;
 }
 
+export const RATE_NAMES = [
+  'requests_per_minute',
+  'tokens_per_minute',
+  'concurrent_requests',
+] as const satisfies readonly (keyof Rates)[];
+
+/** The rates that hold for a key or an account: its own win over those of gateway.yaml. */
+export function ratesInForce(
+  general: Rates | undefined,
+  own: Rates | null | undefined,
+): Rates | undefined {
+  return general && own ? { ...general, ...own } : (own ?? general);
+}
+
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** A calendar window, and the duration that people would take it for. */
 const SAME_LENGTH = { day: UNIT_MS.d, week: 7 * UNIT_MS.d, month: undefined } as const;

@@ -1,6 +1,6 @@
 import type { RateLimits } from '../core/configuration.js';
 import { GatewayError, OptionError } from '../core/errors.js';
-import type { Rates } from '../core/limits.js';
+import { ratesInForce, type Rates } from '../core/limits.js';
 import { publicName, type Caller, type Model } from '../core/model.js';
 import type { LimitedBy } from '../core/request-record.js';
 import { NO_TOKENS } from '../core/usage.js';
@@ -14,7 +14,7 @@ import {
 } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type CountedRequest, type Stage } from '../pipeline/stage.js';
-import { MINUTE_MS } from '../store/rates/rate-counts.js';
+import { MINUTE_MS, ownedCounter } from '../store/rates/rate-counts.js';
 import type { RateCommand, RateCounts, RateLimit, RateResult } from '../store/rates/rate-types.js';
 import { StoreUnreachable } from '../store/store-error.js';
 
@@ -90,12 +90,11 @@ function limitsReader(
     const limits: OwnedLimit[] = [];
     const add = (limiter: 'key' | 'account', id: string, terms: Rates | undefined): void => {
       const { [limiter]: special } = own;
-      const counter = `${limiter} ${id}`;
+      const counter = ownedCounter(limiter, id);
       if (special) {
         limits.push({ counter: prefix + counter, rates: special, limiter, of_endpoint: true });
       }
-      const general = special ? undefined : rates[limiter];
-      const both = terms && general ? { ...general, ...terms } : (terms ?? general);
+      const both = ratesInForce(special ? undefined : rates[limiter], terms);
       if (both) limits.push({ counter, rates: both, limiter });
     };
     add('key', key_id, key_rates);

@@ -1,4 +1,4 @@
-import { takeRate, windowAt } from './rate-counts.js';
+import { countsIn, takeRate, windowAt } from './rate-counts.js';
 import type { RateCommand, RateCounts, RateEnding, RateResult, RateStore } from './rate-types.js';
 
 /** The counters of a process that serves its store alone. They begin anew with it. */
@@ -22,6 +22,11 @@ export class MemoryRates implements RateStore {
       if (rates.concurrent_requests !== undefined) counts.in_flight -= 1;
       if (counts.window_ms === windows_ms[at]) counts.tokens += tokens;
     }
+  }
+
+  counts(counters: readonly string[]): RateCounts[] {
+    const window_ms = windowAt(this.now());
+    return counters.map((name) => countsIn(this.#counters.get(name), window_ms));
   }
 
   /** Deletes the counters of earlier minutes. */

@@ -6,6 +6,11 @@ export const MINUTE_MS = 60_000;
 /** A window that begins later than this after the present one comes from a clock that was wrong. */
 export const AHEAD_MS = 2 * MINUTE_MS;
 
+/** The counter of a key or an account, over all endpoints without counters of their own. */
+export function ownedCounter(owner: 'key' | 'account', id: string): string {
+  return `${owner} ${id}`;
+}
+
 /** The beginning of the minute of a time. */
 export function windowAt(now_ms: number): number {
   return now_ms - (now_ms % MINUTE_MS);

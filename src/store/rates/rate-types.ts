@@ -55,6 +55,8 @@ export interface RateStore {
   take(command: RateCommand): RateResult | Promise<RateResult>;
   /** Ends a request, and corrects its tokens. */
   end(ending: RateEnding): void | Promise<void>;
+  /** What the counters have counted in the present minute, in their order. */
+  counts(counters: readonly string[]): RateCounts[] | Promise<RateCounts[]>;
   /**
    * Ends requests of processes that have died and those whose end was not written, and deletes
    * counters that are no longer used.

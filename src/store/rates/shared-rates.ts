@@ -11,6 +11,8 @@ import type {
   RateStore,
 } from './rate-types.js';
 
+type CounterRow = { counter: string } & Record<keyof RateCounts, bigint>;
+
 /** How long a counter that nobody uses is kept. */
 const IDLE_MS = 3_600_000;
 
@@ -53,6 +55,15 @@ export class SharedRates implements RateStore {
     } finally {
       this.#open.delete(ending.request_id);
     }
+  }
+
+  async counts(counters: readonly string[]): Promise<RateCounts[]> {
+    const rows = await this.database.read<CounterRow[]>((knex) =>
+      knex('rates').whereIn('counter', counters).select(),
+    );
+    const known = new Map(rows.map((row) => [row.counter, countsOfRow(row)]));
+    const window_ms = windowAt(this.now());
+    return counters.map((counter) => countsIn(known.get(counter), window_ms));
   }
 
   /** Requests of a minute only grow, so a counter without any left needs no further statement. */
@@ -117,4 +128,13 @@ export class SharedRates implements RateStore {
       });
     }
   }
+}
+
+function countsOfRow({ window_ms, requests, tokens, in_flight }: CounterRow): RateCounts {
+  return {
+    window_ms: Number(window_ms),
+    requests: Number(requests),
+    tokens: Number(tokens),
+    in_flight: Number(in_flight),
+  };
 }

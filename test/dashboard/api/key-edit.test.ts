@@ -5,6 +5,7 @@ import { dollars } from '../../store/helpers/ground.js';
 import { onEachApiGateway, type Client } from './helpers/api-gateway.js';
 
 type NewKey = KeyShape & { secret: string };
+type CallingKey = { rates_left: object[]; account: { rates_left: object[] } };
 
 onEachApiGateway(
   'the API that changes keys and accounts',
@@ -200,6 +201,38 @@ onEachApiGateway(
       expect((await boss.send('PATCH', '/api/accounts/acc_none', {})).status).to.equal(404);
     });
 
+    const minuteRate = (rate: string, amount: number, left: number) => ({
+      rate,
+      amount,
+      left,
+      returns: '2026-11-20T10:01:00.000Z',
+    });
+
+    it('tells a key what is left of each of its rates, those of gateway.yaml too', async () => {
+      const { store } = here.house.gateway;
+      const rates = { tokens_per_minute: 1_000_000, concurrent_requests: 8 };
+      await store.editAccount(ann.account_id, { rates });
+      const { secret } = await store.createKey(ann.account_id, 'bare');
+      here.ground.now_ms += 12_000;
+      const body = { model: 'acme-chat', messages: [{ role: 'user', content: 'Hi' }] };
+      const called = await fetch(`${here.house.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const { usage } = (await called.json()) as { usage: { total_tokens: number } };
+      const tokens_left = 1_000_000 - usage.total_tokens;
+      const answer = (await (await byKey(secret)).json()) as CallingKey;
+      expect(answer.rates_left).to.deep.equal([minuteRate('requests_per_minute', 100, 99)]);
+      expect(answer.account.rates_left).to.deep.equal([
+        minuteRate('tokens_per_minute', 1_000_000, tokens_left),
+        { rate: 'concurrent_requests', amount: 8, left: 8, returns: null },
+      ]);
+      const other = (await (await byKey(key.secret)).json()) as CallingKey;
+      expect(other.rates_left).to.deep.equal([minuteRate('requests_per_minute', 60, 60)]);
+      expect(other.account).to.deep.equal(answer.account);
+    });
+
     it('tells a key its own terms, what is left of them, and the limits of its account', async () => {
       const { store } = here.house.gateway;
       await store.editAccount(ann.account_id, { rates: { tokens_per_minute: 5 } });
@@ -209,7 +242,12 @@ onEachApiGateway(
       const { secret: _secret, last_used: _used, ...terms } = key;
       expect(body).to.deep.include({
         ...terms,
-        account: { available: '10.00', rates: { tokens_per_minute: 5 }, allowances: [] },
+        account: {
+          available: '10.00',
+          rates: { tokens_per_minute: 5 },
+          allowances: [],
+          rates_left: [minuteRate('tokens_per_minute', 5, 5)],
+        },
       });
       expect((await ann.get('/api/key')).refusal()).to.deep.equal([401, 'invalid_api_key', null]);
       expect((await byKey('tg-none')).status).to.equal(401);

@@ -105,6 +105,23 @@ onEachCounter((open, clock) => {
     expect(known.counts[0]).to.deep.include({ requests: 3, tokens: 2, in_flight: 3 });
   });
 
+  it('tell what they have counted in the present minute, and count nothing by that', async () => {
+    const store = await open();
+    const rates = { tokens_per_minute: 100, concurrent_requests: 2 };
+    await take(store, rates, { tokens: 9 });
+    const none = { window_ms: BEGIN_MS, requests: 0, tokens: 0, in_flight: 0 };
+    for (const _again of [1, 2]) {
+      expect(await store.counts(['key key_2', 'key key_1'])).to.deep.equal([
+        none,
+        { ...none, requests: 1, tokens: 9, in_flight: 1 },
+      ]);
+    }
+    clock.now_ms += MINUTE_MS;
+    expect(await store.counts(['key key_1'])).to.deep.equal([
+      { ...none, window_ms: BEGIN_MS + MINUTE_MS, in_flight: 1 },
+    ]);
+  });
+
   it('begin no minute twice where clocks differ, and get over one that was wrong', async () => {
     const store = await open();
     const rates = { requests_per_minute: 2 };
