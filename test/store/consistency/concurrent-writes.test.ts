@@ -238,9 +238,10 @@ onEachStore('concurrent holds and charges', (ground) => {
   it("collect at most the key's limit if its holds exceed it", async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));
-    const { key } = await store.createKey(id, 'pocket', { limit_nano: 2n ** 63n - 1n });
+    const limit_nano = 2n ** 63n - 2n;
+    const { key } = await store.createKey(id, 'pocket', { limit_nano });
     await holdAll(store, requests(4), id, key.id);
-    const spent_nano = 2n ** 63n - 1n - 7n;
+    const spent_nano = limit_nano - 7n;
     await ground.place.sql(`update keys set spent_nano = ${spent_nano}`);
     const settling = requests(4).map((one) => store.charge(known(one, id, { key_id: key.id })));
     expect((await Promise.all(settling)).every(Boolean)).to.equal(true);
