@@ -63,6 +63,8 @@ export class UpstreamError extends Error {
    * another part, or the job whose poll failed.
    */
   is_taken_up = false;
+  /** The request alone has more tokens than the upstream takes in a minute: a `rate_limited`. */
+  readonly is_too_large: boolean;
   constructor(
     readonly fault: Fault,
     message: string,
@@ -78,6 +80,7 @@ export class UpstreamError extends Error {
     this.status = options?.status;
     this.codes = options?.codes ?? [];
     this.reached = options?.reached;
+    this.is_too_large = options?.is_too_large === true;
   }
 }
 
@@ -89,6 +92,7 @@ export interface UpstreamErrorOptions extends ErrorOptions {
   status?: number;
   codes?: readonly string[];
   reached?: Reached;
+  is_too_large?: boolean;
 }
 
 /** The parts of an upstream's error, whatever its shape. Absent texts are ''. */

@@ -97,8 +97,8 @@ export class UpstreamRests {
       },
       failed: (error) => {
         if (isOwnFailure(error)) this.#failed(upstream, name, error, began);
-        // The upstream has judged the request, so it works.
-        else if (error.status !== undefined) this.#answered(name, began);
+        // The upstream has judged the request, so it works. A limit on size is judged ahead.
+        else if (error.status !== undefined && !error.is_too_large) this.#answered(name, began);
         else if (isProbe) this.#release(name);
       },
       ended: () => {

@@ -66,7 +66,8 @@ export class ProviderHealth {
     const tally = this.#tally(provider);
     const minute = minuteOf(tally, now_ms);
     const fault = error instanceof UpstreamError ? error.fault : 'broken';
-    if (CLIENT_FAULTS.has(fault)) {
+    const isTooLarge = error instanceof UpstreamError && error.is_too_large;
+    if (isTooLarge || CLIENT_FAULTS.has(fault)) {
       minute.refused += 1;
       return;
     }

@@ -63,6 +63,9 @@ const NO_CREDIT = anyOf('insufficient_quota', 'credit balance', 'insufficient (c
 const LOCATION = anyOf('location is not supported', 'unsupported_country');
 const QUOTA = anyOf(NO_CREDIT.source, 'spend_limit', 'billing', 'exhausted balance');
 const RATE = anyOf('rate_?limit', 'resource_exhausted', 'too_many_requests');
+/** A request that no wait makes fit. Other requests do not meet this limit. */
+const TOO_LARGE = anyOf('^\\W{0,3}request too large for\\b.{0,300}\\btokens per min');
+const TOO_LARGE_MESSAGE = 'The request has more tokens than the upstream takes in a minute.';
 const MISSING = anyOf('model_not_found', 'not_?found');
 const REJECTED = anyOf('invalid_request', 'invalid_argument', 'badrequest', 'unprocessable');
 
@@ -242,6 +245,10 @@ function toError(
     const options = { ...reasonOf(words, status), kept_message };
     const told = PAGE.test(own_message) ? '' : own_message;
     return new UpstreamError(fault, told || FAULT_MESSAGES.rejected, retry_after, options);
+  }
+  if (fault === 'rate_limited' && TOO_LARGE.test(words.message)) {
+    const options = { ...reasonOf(words, status), is_too_large: true };
+    return new UpstreamError(fault, TOO_LARGE_MESSAGE, retry_after, options);
   }
   const message =
     fault === 'broken' && status !== undefined

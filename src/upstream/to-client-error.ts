@@ -37,8 +37,8 @@ const FAILED_STATUSES: ReadonlySet<number> = new Set([500, 502]);
  * the call or was not reached.
  */
 export function isRepeatable(error: UpstreamError, bills_errors: boolean): boolean {
-  const { fault, status, reached, is_taken_up } = error;
-  if (is_taken_up) return false;
+  const { fault, status, reached, is_taken_up, is_too_large } = error;
+  if (is_taken_up || is_too_large) return false;
   if (fault === 'unreachable' || fault === 'rate_limited') return true;
   if (fault === 'timeout') return reached === 'nothing';
   if (bills_errors) return false;
@@ -60,7 +60,8 @@ const OWN_FAULTS: ReadonlySet<Fault> = new Set<Fault>([
  * Whether a failed call says that the upstream will fail at others too. An answer of no use may be
  * owed to the request.
  */
-export function isOwnFailure({ fault, status, reached }: UpstreamError): boolean {
+export function isOwnFailure({ fault, status, reached, is_too_large }: UpstreamError): boolean {
+  if (is_too_large) return false;
   if (OWN_FAULTS.has(fault)) return true;
   return fault === 'broken' && (reached !== undefined || (status !== undefined && status >= 500));
 }

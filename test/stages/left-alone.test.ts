@@ -88,6 +88,11 @@ class CallingProcess {
     this.#services = services as unknown as Services;
   }
 
+  get resting(): string[] {
+    const rests = this.#services.rests.report();
+    return rests.map(({ provider, fault }) => `${provider}, as it is ${fault}`);
+  }
+
   async call(): Promise<void> {
     this.running += 1;
     const began_ms = this.now();
@@ -168,4 +173,37 @@ onEachStore('an upstream that fails for ten minutes', (ground) => {
       for (const { answers } of processes) expect(answers.at(-1)).to.equal('first after 0 ms');
     });
   }
+});
+
+onEachStore('an upstream that finds one request too large', (ground) => {
+  const upstreams = ['first', 'second'].map((one) =>
+    upstreamAt({ ...providerAt('http://127.0.0.1:1'), name: one, retries: 1 }),
+  );
+  const message =
+    'Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, ' +
+    'Requested 37313. The input or output tokens must be reduced in order to run successfully.';
+  const body = JSON.stringify({ error: { message, type: 'tokens', code: 'rate_limit_exceeded' } });
+  const tooLarge = (): UpstreamError => classifyError(429, { 'retry-after': '30' }, body);
+
+  it('gets the next calls, and the same one is not sent again', async () => {
+    const { rests } = await ground.open();
+    const failures: (() => UpstreamError)[] = [tooLarge];
+    const sendTo = async (provider: string): Promise<void> => {
+      const failure = provider === 'first' ? failures.shift() : undefined;
+      if (failure) throw failure();
+    };
+    const caller = new CallingProcess(rests, upstreams, () => ground.now_ms, sendTo);
+    for (let call = 1; call <= 2; call += 1) await caller.call();
+    expect(caller.answers).to.deep.equal(['second after 0 ms', 'first after 0 ms']);
+
+    expect(caller.resting).to.deep.equal([]);
+
+    // While it rests for another failure, a probe of that size says nothing of it.
+    failures.push(() => classifyError(500, {}, '{}'), tooLarge);
+    await caller.call();
+    ground.now_ms += 1_000;
+    await caller.call();
+    expect(failures).to.deep.equal([]);
+    expect(caller.resting).to.deep.equal(['first, as it is broken']);
+  });
 });

@@ -28,11 +28,13 @@ describe('the health of providers', () => {
     outcomes.failed('acme', new UpstreamError('rejected', 'temperature is too high'));
     outcomes.failed('acme', new UpstreamError('context', 'too long'));
     outcomes.failed('acme', new UpstreamError('policy', 'no'));
+    const too_large = { status: 429, is_too_large: true };
+    outcomes.failed('acme', new UpstreamError('rate_limited', 'too large', undefined, too_large));
     now_ms += 1;
     outcomes.failed('acme', new UpstreamError('timeout', 'The upstream timed out.'));
     expect(one()).to.deep.equal({
       answered: 1,
-      refused: 3,
+      refused: 4,
       failed: 1,
       last_success_ms: now_ms - 1,
       last_failure: { at_ms: now_ms, fault: 'timeout', message: 'The upstream timed out.' },

@@ -149,6 +149,48 @@ describe('classifyError', () => {
     }
   });
 
+  const too_large: [string, number, string][] = [
+    [
+      'OpenAI',
+      429,
+      'Request too large for gpt-4.1-2025-04-14 (for limit gpt-4.1) in organization org-lFXO45OI on ' +
+        'tokens per min (TPM): Limit 30000, Requested 37313. The input or output tokens must be ' +
+        'reduced in order to run successfully. Visit https://platform.openai.com/account/rate-limits ' +
+        'to learn more.',
+    ],
+    [
+      'Groq',
+      413,
+      'Request too large for model `openai/gpt-oss-120b` in organization `org_x` service tier ' +
+        '`on_demand` on tokens per minute (TPM): Limit 8000, Requested 8391, please reduce your ' +
+        'message size and try again.',
+    ],
+  ];
+  for (const [who, status, message] of too_large) {
+    it(`tells a request that is too large for any minute from a full one, as ${who} says it`, () => {
+      const inside = { message, type: 'tokens', param: null, code: 'rate_limit_exceeded' };
+      for (const found of [
+        classifyError(status, {}, json({ error: inside })),
+        classifyErrorInside({ error: inside }),
+      ]) {
+        expect(found).to.include({
+          fault: 'rate_limited',
+          is_too_large: true,
+          message: 'The request has more tokens than the upstream takes in a minute.',
+        });
+      }
+    });
+  }
+
+  it('takes a minute that is full for no request that is too large', () => {
+    const message =
+      'Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, ' +
+      'Used 28001, Requested 2400. Please try again in 802ms. Visit ' +
+      'https://platform.openai.com/account/rate-limits to learn more.';
+    const full = classifyError(429, {}, error({ message, code: 'rate_limit_exceeded' }));
+    expect(full).to.include({ fault: 'rate_limited', is_too_large: false });
+  });
+
   it('masks the credentials of the call wherever the upstream repeats them', () => {
     const headers = {
       Authorization: 'Bearer sk-12345678',

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { UpstreamError, type Fault, type Reached } from '../../src/core/upstream-error.js';
-import { isOwnFailure, isRepeatable, retryAfterMs } from '../../src/upstream/to-client-error.js';
+import {
+  isOwnFailure,
+  isRepeatable,
+  isRetryable,
+  retryAfterMs,
+} from '../../src/upstream/to-client-error.js';
 
 interface Failure {
   fault: Fault;
@@ -96,6 +101,14 @@ describe('a call that failed', () => {
       { fault: 'quota', status: 402 },
     ];
     for (const failure of blamed) expect(isBlamed(failure)).to.equal(true);
+  });
+
+  it('is neither sent again nor the fault of the upstream where the request is too large', () => {
+    const options = { status: 429, is_too_large: true };
+    const error = new UpstreamError('rate_limited', 'It failed.', undefined, options);
+    expect(isRepeatable(error, false)).to.equal(false);
+    expect(isOwnFailure(error)).to.equal(false);
+    expect(isRetryable(error), 'another upstream may take more').to.equal(true);
   });
 
   it('says when to come back in seconds, or by a date', () => {
