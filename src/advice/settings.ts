@@ -4,6 +4,7 @@ import { hasOwnAddress } from '../pipeline/model-check.js';
 import { isAllowed } from '../config/allow-list.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
 import { pointer as join, quote } from '../yaml/source.js';
+import { parseDuration } from '../yaml/units.js';
 import type { Advice } from './advice.js';
 
 /** A limit under which ordinary calls fail, most likely as it is in another unit. */
@@ -95,12 +96,20 @@ const SHORTEST_MS = { first_byte_ms: 1_000, idle_ms: 500, total_ms: 1_000 };
 export const shortTimeout: Advice = {
   code: 'short_timeout',
   saves: 'answers that the upstream bills and nobody reads',
-  *check({ source, providers }) {
-    for (const [name, { provider }] of providers) {
+  *check({ source, providers, models }) {
+    const blocks = [
+      '/defaults',
+      ...[...providers.keys()].map((name) => `/providers${join(name)}`),
+      ...models.flatMap(({ pointer, upstreams }) => [
+        pointer,
+        ...upstreams.map((one) => one.pointer),
+      ]),
+    ];
+    for (const block of blocks) {
       for (const phase of ['first_byte', 'idle', 'total'] as const) {
-        const pointer = `/providers${join(name)}/timeout/${phase}`;
-        if (!source.has(pointer)) continue;
-        if (provider.timeouts[`${phase}_ms`] >= SHORTEST_MS[`${phase}_ms`]) continue;
+        const pointer = `${block}/timeout/${phase}`;
+        const time_ms = parseDuration(source.text(pointer) ?? '');
+        if (time_ms === undefined || time_ms >= SHORTEST_MS[`${phase}_ms`]) continue;
         const [, number = '60'] = /^(\d+)ms$/.exec(source.text(pointer) ?? '') ?? [];
         yield {
           pointer,
