@@ -78,6 +78,12 @@ const LAST_REQUEST_MS = 1_000;
 export { checkOrThrow, type ValidCheck };
 
 /**
+ * The most connections that wait to be accepted, if the system allows as many. A client whose
+ * connection finds no room tries again after one second, then two, then four.
+ */
+const BACKLOG = 4_096;
+
+/**
  * The composition root: connects the store, the network and the HTTP server. One configuration
  * serves at a time; `reload` replaces it.
  */
@@ -237,7 +243,7 @@ export class Gateway {
     const { host, port } = this.#configuration.listen;
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(port, host, resolve);
+      this.#server.listen(port, host, BACKLOG, resolve);
     });
     this.#heartbeat.start();
     const address = this.#server.address() as AddressInfo;

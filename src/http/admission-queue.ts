@@ -1,8 +1,8 @@
 import { GatewayError } from '../core/errors.js';
 import { shareOf } from './memory-budget.js';
 
-/** The requests that begin in one turn of the event loop while several accounts have some. */
-const BEGIN_PER_TURN = 8;
+/** The requests that go on in one turn of the event loop while several accounts have some. */
+const STEPS_PER_TURN = 8;
 const RETRY_S = '1';
 
 /** The requests of one account. */
@@ -13,10 +13,11 @@ interface AccountRequests {
 }
 
 /**
- * Bounds the requests in flight, and lets accounts begin theirs in turn. While one account alone
- * has requests, each begins at once: work that arrives together costs less together. While several
- * have some, few begin in each turn of the event loop, one of each account after another, so that
- * the calls of one wait for few of another's, however many those are. Each process counts its own.
+ * Bounds the requests in flight, and lets accounts go on with theirs in turn: as they begin, and as
+ * their upstream has answered. While one account alone has requests, each goes on at once, since
+ * work that arrives together costs less together. While several have some, few go on in each turn
+ * of the event loop, one of each account after another, so that the calls of one wait for few of
+ * another's, however many those are. Each process counts its own.
  */
 export class AdmissionQueue {
   readonly #accounts = new Map<string, AccountRequests>();
@@ -43,9 +44,19 @@ export class AdmissionQueue {
     this.#accounts.set(account_id, account);
     account.in_flight += 1;
     this.#in_flight += 1;
-    const isAlone = this.#accounts.size === 1;
-    if (isAlone || (this.#turns.size === 0 && this.#begun < BEGIN_PER_TURN)) {
-      if (!isAlone) this.#count();
+    return this.#turnOf(account);
+  }
+
+  /** Resolves when a request that `enter` has counted may go on; undefined if it may at once. */
+  goOn(account_id: string): Promise<void> | undefined {
+    const account = this.#accounts.get(account_id);
+    return account && this.#turnOf(account);
+  }
+
+  #turnOf(account: AccountRequests): Promise<void> | undefined {
+    if (this.#accounts.size === 1) return undefined;
+    if (this.#turns.size === 0 && this.#begun < STEPS_PER_TURN) {
+      this.#count();
       return undefined;
     }
     return new Promise((resolve) => {
@@ -79,7 +90,7 @@ export class AdmissionQueue {
     this.#isScheduled = false;
     this.#begun = 0;
     for (const account of this.#turns) {
-      if (this.#begun >= BEGIN_PER_TURN) break;
+      if (this.#begun >= STEPS_PER_TURN) break;
       this.#turns.delete(account);
       const begin = account.waiting.shift();
       // At the end of the set, behind all other accounts.
