@@ -60,11 +60,17 @@ export const RAISE_FIELDS = {
     typed: '--raise <window=dollars>',
     about: 'add so much to an allowance, for a while',
     type: 'raise',
+    form: {
+      label: 'Temporary increase, in dollars',
+      hint: 'So much more of one allowance, in place of an earlier increase; day=0 ends that one.',
+      placeholder: 'day=10.00',
+    },
   },
   'raise.until': {
     typed: '--until <time>',
     about: 'the end of the increase, as in 12h or 2026-12-31T00:00Z',
     type: 'until',
+    form: { label: 'The increase ends' },
   },
 } as const satisfies Record<string, Field>;
 

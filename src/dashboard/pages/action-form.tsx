@@ -7,6 +7,7 @@ import {
   type FieldForm,
   type OneAction,
 } from '../../actions/action.js';
+import { isoTime } from '../../actions/shapes.js';
 import { SCOPE_NAMES, SCOPES } from '../../core/scopes.js';
 import { checking } from '../../http/body-schema.js';
 import { readShippedSchema, validatorOfShipped } from '../../lib/schemas.js';
@@ -25,11 +26,16 @@ const LIFETIMES = [
   { value: '31536000', name: 'In a year' },
 ];
 
+/** When a temporary increase may end. */
+const INCREASES = LIFETIMES.slice(1);
+/** Its end, if no other one is chosen. */
+const DAY = '86400';
+
 /** When a key may expire that has an expiry, or none. */
 const NEW_LIFETIMES = [
   { value: '', name: 'As it is' },
   { value: 'none', name: 'Never' },
-  ...LIFETIMES.slice(1),
+  ...INCREASES,
 ];
 
 type ShownField = ActionField & { name: string; form: FieldForm };
@@ -54,11 +60,17 @@ function requiredFields({ schema }: OneAction): readonly string[] {
  * The input of an action from its form, with `more` fields from elsewhere. An empty field counts as
  * absent. Throws `GatewayError` (400, naming the field).
  */
-export function readActionForm(action: OneAction, form: URLSearchParams, more = {}): object {
+export function readActionForm(
+  action: OneAction,
+  form: URLSearchParams,
+  now_ms: number,
+  more = {},
+): object {
   const required = requiredFields(action);
   const input: Record<string, unknown> = { ...more };
   for (const field of shownFields(action)) {
-    const value = readField(field, form, action.takes_none ? null : undefined);
+    const none = action.takes_none ? null : undefined;
+    const value = readField(field, form, { none, now_ms });
     const isEmpty = value === undefined && required.includes(field.name) && isList(field);
     if (isEmpty) input[field.name] = [];
     else if (value !== undefined) setInput(input, field.name, value);
@@ -71,13 +83,18 @@ export function readActionForm(action: OneAction, form: URLSearchParams, more = 
 function readField(
   { name, type }: ShownField,
   form: URLSearchParams,
-  none: null | undefined,
+  { none, now_ms }: { none: null | undefined; now_ms: number },
 ): unknown {
   const text = type === 'dollars' ? amountOf(form, name) : textOf(form, name);
   const words = form.getAll(name);
   if (type === 'models') return words.length > 0 ? words : none;
   if (type === 'scopes') return words.length > 0 ? words : undefined;
   if (type === 'allowances') return text === '' ? undefined : readAmounts(text);
+  if (type === 'raise') return text === '' ? undefined : readRaise(text);
+  if (type === 'until') {
+    const isAsked = textOf(form, name.replace(/\..*/u, '')) !== '';
+    return isAsked && text !== '' ? isoTime(now_ms + Number(text) * 1_000) : undefined;
+  }
   if (type === 'lifetime') return text === 'none' ? null : text === '' ? undefined : Number(text);
   if (type === 'rate') return text === '' ? none : Number(text);
   if (type === 'dollars') return text === '' ? none : text;
@@ -87,14 +104,18 @@ function readField(
 /** The amounts of `day=5.00 5h=1.00` by their windows. Throws `GatewayError` (400). */
 function readAmounts(text: string): Record<string, string> {
   const parts = text.split(/[\s,]+/u).filter((part) => part !== '');
-  return Object.fromEntries(
-    parts.map((part) => {
-      const [, window, amount] = /^([^=]+)=\$?(\d{1,9}(?:\.\d{1,9})?)$/u.exec(part) ?? [];
-      if (window !== undefined && amount !== undefined) return [window, amount];
-      const message = `"${part}" is not a window and an amount, such as day=5.00.`;
-      throw invalid('allowances', message);
-    }),
-  );
+  return Object.fromEntries(parts.map((part) => readAmount('allowances', part)));
+}
+
+function readRaise(text: string): { window: string; by: string } {
+  const [window, by] = readAmount('raise', text);
+  return { window, by };
+}
+
+function readAmount(param: string, text: string): [window: string, amount: string] {
+  const [, window, amount] = /^([^=]+)=\$?(\d{1,9}(?:\.\d{1,9})?)$/u.exec(text) ?? [];
+  if (window !== undefined && amount !== undefined) return [window, amount];
+  throw invalid(param, `"${text}" is not a window and an amount, such as day=5.00.`);
 }
 
 interface FormProps {
@@ -180,6 +201,9 @@ function FormField(props: FormProps & { field: ShownField; isFocused: boolean })
   if (type === 'lifetime') {
     const options = action.takes_none ? NEW_LIFETIMES : LIFETIMES;
     return <Choice {...{ label, name, value, fault, options }} />;
+  }
+  if (type === 'until') {
+    return <Choice {...{ label, name, value: value || DAY, fault, options: INCREASES }} />;
   }
   const required = requiredFields(action).includes(name) || values[name] !== undefined;
   return (

@@ -8,18 +8,15 @@ import { formatDollars } from '../../lib/money.js';
 import type { KeyEdit } from '../../schema-types/key-edit.js';
 import type { Key } from '../../store/keys/keys.js';
 import { actionServices, runAction } from '../action-context.js';
-import { seeOther } from '../redirect.js';
+import { seeDone } from '../redirect.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { ActionForm, readActionForm } from './action-form.js';
 import { Choice } from './fields.js';
 import { faultMessage, formRoutes, textOf } from './form.js';
-import { requireSession } from './guard.js';
+import { changedAllowances, limitValues } from './limits.js';
 import { sendPage } from './page.js';
 import { Ago, Card, Notice } from './parts.js';
 import { ShownOnce } from './shown-once.js';
-
-const PATH = '/settings/keys';
-const ABOVE = { path: PATH, name: 'API Keys' };
 
 /** How long the old secret may work after a rotation, in seconds. */
 const OVERLAPS = [
@@ -30,34 +27,51 @@ const OVERLAPS = [
   { value: '0', name: 'No more' },
 ];
 
-/** The pages that change the terms of one of the own keys, and give it a new secret. */
-export function editKeyRoutes(services: DashboardServices): Route[] {
-  return [...editRoutes(services), ...rotateRoutes(services)];
+/** The keys that pages change. */
+interface EditedKeys {
+  access: 'session' | 'operator';
+  /** The pages are below this path, and the ID of a key. */
+  path: string;
+  /** The entry of the menu. */
+  at: string;
+  /** The account that has the keys, and the page that lists them. */
+  find(
+    this: void,
+    ctx: DashboardContext,
+    visitor: Visitor | undefined,
+  ): Promise<{ account_id: string; above: { path: string; name: string } }>;
 }
 
-async function ownKey(
-  { params: { keyID = '' } }: DashboardContext,
+/** The pages that change the terms of a key, and give it a new secret. */
+export function editKeyRoutes(services: DashboardServices, keys: EditedKeys): Route[] {
+  return [...editRoutes(services, keys), ...rotateRoutes(services, keys)];
+}
+
+async function findKey(
+  ctx: DashboardContext,
   visitor: Visitor | undefined,
   services: DashboardServices,
-): Promise<Limited<Key>> {
-  const { account_id } = requireSession(visitor).session;
-  const key = await liveKey(actionServices(services), keyID, account_id);
-  return withOwnAllowances(services.store, 'key', key);
+  { find }: EditedKeys,
+): Promise<{ key: Limited<Key>; above: { path: string; name: string } }> {
+  const { account_id, above } = await find(ctx, visitor);
+  const key = await liveKey(actionServices(services), ctx.params.keyID ?? '', account_id);
+  return { key: await withOwnAllowances(services.store, 'key', key), above };
 }
 
-function editRoutes(services: DashboardServices): Route[] {
+function editRoutes(services: DashboardServices, keys: EditedKeys): Route[] {
+  const { access, path, at } = keys;
   return formRoutes({
-    access: 'session',
-    page: `${PATH}/:keyID/edit`,
+    access,
+    page: `${path}/:keyID/edit`,
     async show(ctx, visitor, state) {
-      const key = await ownKey(ctx, visitor, services);
+      const { key, above } = await findKey(ctx, visitor, services, keys);
       const known = services.configuration.models.keys();
       const form = {
         action: editKey,
         path: ctx.path,
         state: state.fault ? state : { values: valuesOf(key) },
         submit: 'Save',
-        cancel: PATH,
+        cancel: above.path,
         models: [...new Set([...known, ...(key.models ?? [])])],
       };
       const body = (
@@ -65,16 +79,16 @@ function editRoutes(services: DashboardServices): Route[] {
           <ActionForm {...form} />
         </Card>
       );
-      const page = { title: `Edit “${key.name}”`, above: ABOVE, at: PATH, narrow: true, body };
+      const page = { title: `Edit “${key.name}”`, above, at, narrow: true, body };
       sendPage(ctx, visitor, page, state.fault ? 400 : 200);
     },
     async act(ctx, visitor, sent) {
-      const { id: key_id, account_id, allowances } = await ownKey(ctx, visitor, services);
-      const edit = readActionForm(editKey, sent) as KeyEdit;
-      const gone = Object.fromEntries(allowances.map(({ window }) => [window, null]));
-      const input = { ...edit, allowances: { ...gone, ...edit.allowances }, key_id, account_id };
-      await runAction(editKey, input, ctx, visitor, services);
-      seeOther(ctx, `${PATH}?done=edited`);
+      const { key, above } = await findKey(ctx, visitor, services, keys);
+      const { id: key_id, account_id } = key;
+      const edit = readActionForm(editKey, sent, services.now()) as KeyEdit;
+      const allowances = changedAllowances(key, edit.allowances);
+      await runAction(editKey, { ...edit, allowances, key_id, account_id }, ctx, visitor, services);
+      seeDone(ctx, above.path, 'edited');
     },
   });
 }
@@ -89,25 +103,23 @@ function Expiry({ of, now_ms }: { of: Key; now_ms: number }): JSX.Element {
 }
 
 /** The terms of a key as its form sends them. */
-function valuesOf({ name, models, limit_nano, allowances, rates }: Limited<Key>): URLSearchParams {
-  const amounts = allowances.map(
-    ({ window, amount_nano }) => `${window}=${formatDollars(amount_nano)}`,
-  );
+function valuesOf(key: Limited<Key>): URLSearchParams {
+  const { name, models, limit_nano } = key;
   return new URLSearchParams([
     ['name', name],
     ['limit', limit_nano === null ? '' : formatDollars(limit_nano)],
-    ['allowances', amounts.join(' ')],
-    ...Object.entries(rates ?? {}).map(([rate, value]) => [`rates.${rate}`, String(value)]),
+    ...limitValues(key),
     ...(models ?? []).map((model) => ['models', model]),
   ]);
 }
 
-function rotateRoutes(services: DashboardServices): Route[] {
+function rotateRoutes(services: DashboardServices, keys: EditedKeys): Route[] {
+  const { access, path, at } = keys;
   return formRoutes({
-    access: 'session',
-    page: `${PATH}/:keyID/rotate`,
+    access,
+    page: `${path}/:keyID/rotate`,
     async show(ctx, visitor, state) {
-      const key = await ownKey(ctx, visitor, services);
+      const { key, above } = await findKey(ctx, visitor, services, keys);
       const fault = faultMessage(state, 'prefix');
       const body = (
         <Card>
@@ -120,18 +132,19 @@ function rotateRoutes(services: DashboardServices): Route[] {
             <Choice label="The old secret works" name="overlap_s" options={OVERLAPS} />
             <div class="row">
               <button class="solid">Rotate key</button>
-              <a class="button" href={PATH}>
+              <a class="button" href={above.path}>
                 Cancel
               </a>
             </div>
           </form>
         </Card>
       );
-      const page = { title: `Rotate “${key.name}”?`, above: ABOVE, at: PATH, narrow: true, body };
+      const page = { title: `Rotate “${key.name}”?`, above, at, narrow: true, body };
       sendPage(ctx, visitor, page, state.fault ? 400 : 200);
     },
     async act(ctx, visitor, sent) {
-      const { id: key_id, account_id } = await ownKey(ctx, visitor, services);
+      const { key: before, above } = await findKey(ctx, visitor, services, keys);
+      const { id: key_id, account_id } = before;
       const overlap_s = Number(textOf(sent, 'overlap_s'));
       const input = { key_id, account_id, overlap_s, prefix: textOf(sent, 'prefix') };
       const { key, secret } = await runAction(rotateKey, input, ctx, visitor, services);
@@ -145,11 +158,11 @@ function rotateRoutes(services: DashboardServices): Route[] {
           title="Secret"
           label="secret"
           text={secret}
-          path={PATH}
+          path={above.path}
         />
       );
       const title = `The new secret of “${key.name}”`;
-      sendPage(ctx, visitor, { title, above: ABOVE, at: PATH, narrow: true, body }, 201);
+      sendPage(ctx, visitor, { title, above, at, narrow: true, body }, 201);
     },
   });
 }

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
-import { leftOf, type Limited } from '../../actions/shapes.js';
+import type { Limited } from '../../actions/shapes.js';
 import { revokeColumn, termColumns } from './keyring-list.js';
-import { Ago, Money } from './parts.js';
+import { LimitHints } from './limits.js';
+import { Money } from './parts.js';
 import type { Column } from './table.js';
 import { pluralize, formatAmount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';
@@ -9,16 +10,14 @@ import type { Key } from '../../store/keys/keys.js';
 interface KeysShown {
   spent: ReadonlyMap<string, bigint>;
   now_ms: number;
-  /** Below this path, and the ID of a key, is the page that revokes it. */
+  /** Below this path, and the ID of a key, are the pages that change it. */
   path: string;
-  /** Whether its visitor may edit the keys on pages below the path. */
-  is_own?: true;
 }
 
 const SPENT = 'Spent after refunds, 30 days';
 
 /** The columns of keys, with their terms and their usage. */
-export function keyColumns({ spent, now_ms, path, is_own }: KeysShown): Column<Limited<Key>>[] {
+export function keyColumns({ spent, now_ms, path }: KeysShown): Column<Limited<Key>>[] {
   return [
     {
       head: 'Name',
@@ -54,7 +53,7 @@ export function keyColumns({ spent, now_ms, path, is_own }: KeysShown): Column<L
       label: 'Limit',
       cell: (key) => <Limit keyShown={key} now_ms={now_ms} />,
     },
-    ...(is_own ? [editColumn(path)] : []),
+    editColumn(path),
     revokeColumn(path, now_ms),
   ];
 }
@@ -110,31 +109,7 @@ function Limit({ keyShown, now_ms }: { keyShown: Limited<Key>; now_ms: number })
           <Money nano={spent_nano} /> <span class="faint">of {formatAmount(limit_nano)}</span>
         </>
       )}
-      <Limits of={keyShown} now_ms={now_ms} />
-    </>
-  );
-}
-
-/** What is left of each allowance and when it returns, and the rates. */
-function Limits({ of, now_ms }: { of: Limited<Key>; now_ms: number }): JSX.Element {
-  return (
-    <>
-      {of.allowances.map((state) => (
-        <div class="hint" key={state.window}>
-          {state.window}: {formatAmount(leftOf(state))} of{' '}
-          {formatAmount(state.amount_nano + state.extra_nano)} left
-          {state.ends_ms > 0 && (
-            <div>
-              returns <Ago at_ms={state.ends_ms} now_ms={now_ms} />
-            </div>
-          )}
-        </div>
-      ))}
-      {Object.entries(of.rates ?? {}).map(([name, rate]) => (
-        <div class="hint" key={name}>
-          {name.replaceAll('_', ' ')}: {rate}
-        </div>
-      ))}
+      <LimitHints of={keyShown} now_ms={now_ms} />
     </>
   );
 }

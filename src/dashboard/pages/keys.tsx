@@ -11,30 +11,42 @@ import { CreditHint } from './credit-hint.js';
 import { requireSession } from './guard.js';
 import { Icon } from './icons.js';
 import { sendPage } from './page.js';
+import { editKeyRoutes } from './key-edit.js';
 import { keyColumns } from './key-table.js';
 import { KeyringList } from './keyring-list.js';
 import { Empty, Notice } from './parts.js';
 
 const PATH = '/settings/keys';
 
-/** The page that revokes one of the own keys. A key of another account is as a missing one. */
-export function revokeKeyRoutes(services: DashboardServices): Route[] {
-  return revokeRoutes(services, {
-    noun: 'key',
-    access: 'session',
-    path: `${PATH}/:revokedID/revoke`,
-    at: PATH,
-    action: revokeKey,
-    async find(_ctx, visitor) {
-      const { account_id } = requireSession(visitor).session;
-      return {
-        all: await services.store.keys(account_id),
-        above: { path: PATH, name: 'API Keys' },
-        inputOf: (key_id) => ({ key_id, account_id }),
-      };
-    },
-    unknown: 'You have no such key, or it has ended already.',
-  });
+const ABOVE = { path: PATH, name: 'API Keys' };
+
+/** The pages that change one of the own keys. A key of another account is as a missing one. */
+export function changeKeyRoutes(services: DashboardServices): Route[] {
+  const accountOf = (visitor: Visitor | undefined) => requireSession(visitor).session.account_id;
+  return [
+    ...editKeyRoutes(services, {
+      access: 'session',
+      path: PATH,
+      at: PATH,
+      find: async (_ctx, visitor) => ({ account_id: accountOf(visitor), above: ABOVE }),
+    }),
+    ...revokeRoutes(services, {
+      noun: 'key',
+      access: 'session',
+      path: `${PATH}/:revokedID/revoke`,
+      at: PATH,
+      action: revokeKey,
+      async find(_ctx, visitor) {
+        const account_id = accountOf(visitor);
+        return {
+          all: await services.store.keys(account_id),
+          above: ABOVE,
+          inputOf: (key_id) => ({ key_id, account_id }),
+        };
+      },
+      unknown: 'You have no such key, or it has ended already.',
+    }),
+  ];
 }
 
 /** The page with the keys of an account, their terms and usage. Never a secret. */
@@ -93,7 +105,7 @@ async function keysBody(
         label="API Keys"
         noun="key"
         rows={all}
-        columns={keyColumns({ spent, now_ms, path: PATH, is_own: true })}
+        columns={keyColumns({ spent, now_ms, path: PATH })}
         empty={
           <Empty title="No active key">
             <p>Make one for each program, so that you can limit and revoke them one by one.</p>

@@ -3,7 +3,7 @@ import { isActive } from '../../actions/key-list.js';
 import { GatewayError } from '../../core/errors.js';
 import type { Key } from '../../store/keys/keys.js';
 import { runAction } from '../action-context.js';
-import { seeOther } from '../redirect.js';
+import { seeDone } from '../redirect.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
 import { sendPage } from './page.js';
 import { Ago, Card } from './parts.js';
@@ -90,7 +90,7 @@ export function revokeRoutes<Input extends object>(
       async answer(ctx, visitor) {
         const { above, one, inputOf } = await found(ctx, visitor);
         await runAction(action, inputOf(one.id), ctx, visitor, services);
-        seeOther(ctx, `${above.path}${above.path.includes('?') ? '&' : '?'}done=revoked`);
+        seeDone(ctx, above.path, 'revoked');
       },
     },
   ];

@@ -3,12 +3,12 @@ import { agentsRoute } from './agents.js';
 import { assetRoute } from './assets.js';
 import { docsRoutes } from './docs.js';
 import { createKeyRoutes } from './key-create.js';
-import { editKeyRoutes } from './key-edit.js';
-import { keysRoute, revokeKeyRoutes } from './keys.js';
+import { changeKeyRoutes, keysRoute } from './keys.js';
 import { ledgerRoute } from './ledger.js';
 import { modelRoute } from './model.js';
 import { modelsRoute } from './models.js';
 import { accountActionRoutes } from './operator/account-actions.js';
+import { accountLimitsRoutes } from './operator/account-limits.js';
 import { accountRoutes } from './operator/account.js';
 import { accountsRoutes } from './operator/accounts.js';
 import { auditPageRoute } from './operator/audit.js';
@@ -44,12 +44,12 @@ export function pageRoutes(services: DashboardServices): Route[] {
     ...settingsRoutes(services),
     keysRoute(services),
     ...createKeyRoutes(services),
-    ...editKeyRoutes(services),
-    ...revokeKeyRoutes(services),
+    ...changeKeyRoutes(services),
     liveRoute(services),
     ...accountsRoutes(services),
     ...accountRoutes(services),
     ...accountActionRoutes(services),
+    ...accountLimitsRoutes(services),
     ...refundRoutes(services),
     ...tokensRoutes(services),
     ...createTokenRoutes(services),

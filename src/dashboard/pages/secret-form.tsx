@@ -64,7 +64,7 @@ export function secretFormRoutes<Input extends object, Result extends { secret: 
       const person = requireSession(visitor);
       const id = formId(prefix, person.session.account_id, textOf(sent, 'form_token'));
       const input = {
-        ...(readActionForm(action, sent) as Input),
+        ...(readActionForm(action, sent, services.now()) as Input),
         ...more?.(person),
         ...(id !== undefined && { id }),
       };

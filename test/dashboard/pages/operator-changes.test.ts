@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { chat } from '../../helpers/ask.js';
-import { describeInBrowser, follow, visit } from '../../helpers/browser.js';
+import {
+  describeInBrowser,
+  expectAccessible,
+  follow,
+  visit,
+  type BrowserLook,
+} from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
 const HELLO = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
@@ -22,9 +28,9 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
     return { id, call };
   }
 
-  async function operator(): Promise<{ page: Page; faults: string[] }> {
+  async function operator(look: BrowserLook = {}): Promise<{ page: Page; faults: string[] }> {
     const session = await dashboard.signIn(dashboard.account.id, true);
-    return visit(browser(), dashboard.url, { session, javaScriptEnabled: false });
+    return visit(browser(), dashboard.url, { ...look, session, javaScriptEnabled: false });
   }
 
   it('suspend an account, which it sees, and resume it', async () => {
@@ -87,6 +93,80 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
       faults.filter((fault) => !fault.includes('400') && !fault.includes('404')),
     ).to.deep.equal([]);
   });
+
+  for (const width of [1280, 390]) {
+    it(`limit an account, and raise an allowance for a while, ${width} pixels wide`, async () => {
+      const { id } = await customer(`limited ${width}`);
+      const { store } = dashboard.gateway;
+      const { page, faults } = await operator({ width });
+      await page.goto(`/operator/accounts/${id}`);
+      expect(await page.textContent('main')).to.include('No allowances and no rates.');
+      await page.getByRole('link', { name: 'Edit limits' }).click();
+      await page.getByLabel('Allowances').fill('day=5.00 5h=1');
+      await page.getByLabel('Temporary increase').fill('week=10');
+      await page.getByLabel('Tokens a minute').fill('100000');
+      await page.getByRole('button', { name: 'Save' }).click();
+      expect(await page.textContent('[id="raise-fault"]')).to.include('no allowance a week');
+      expect(await page.getByLabel('Allowances').inputValue()).to.equal('day=5.00 5h=1');
+      await page.getByLabel('Temporary increase').fill('day=$10');
+      await page.getByLabel('The increase ends').selectOption('In 7 days');
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Save' }).click();
+      expect(await page.textContent('[role=status]')).to.include('The limits are changed');
+      expect(await page.locator('.facts').textContent())
+        .to.include('A day$15.00 of $15.00 leftreturns ')
+        .and.include('with $10.00 more, which end in 7 days')
+        .and.include('In 5h$1.00 of $1.00 left')
+        .and.include('Tokens per minute100,000');
+      await expectAccessible(page);
+      if (process.env.SHOTS)
+        await page.screenshot({ path: `/tmp/keys/account-${width}.png`, fullPage: true });
+      await page.getByRole('link', { name: 'Edit limits' }).click();
+      expect(await page.getByLabel('Allowances').inputValue()).to.equal('5h=1.00 day=5.00');
+      if (process.env.SHOTS)
+        await page.screenshot({ path: `/tmp/keys/limits-${width}.png`, fullPage: true });
+      await page.getByLabel('Allowances').fill('day=6.00');
+      await page.getByLabel('Tokens a minute').fill('');
+      await page.getByRole('button', { name: 'Save' }).click();
+      const [day, ...others] = (await store.allowances('account', [id])).get(id) ?? [];
+      expect(day).to.include({ amount_nano: 6_000_000_000n, extra_nano: 10_000_000_000n });
+      expect(others).to.deep.equal([]);
+      expect((await store.account(id))?.rates).to.equal(null);
+      expect(faults).to.deep.equal([]);
+    });
+
+    it(`edit, raise and rotate the key of an account, ${width} pixels wide`, async () => {
+      const { id } = await customer(`holder ${width}`);
+      const { store } = dashboard.gateway;
+      const other = await customer(`other ${width}`);
+      const { page, faults } = await operator({ width });
+      await page.goto(`/operator/accounts/${id}?tab=keys`);
+      await expectAccessible(page);
+      await page.getByRole('link', { name: 'Edit laptop' }).click();
+      await page.getByLabel('Allowances').fill('day=2');
+      await page.getByLabel('Temporary increase').fill('day=3');
+      await page.getByRole('button', { name: 'Save' }).click();
+      expect(await page.textContent('[role=status]')).to.include('The key is changed');
+      const row = page.getByRole('row', { name: 'laptop' });
+      expect(await row.textContent()).to.include('day: $5.00 of $5.00 left');
+      if (process.env.SHOTS)
+        await page.screenshot({ path: `/tmp/keys/holder-${width}.png`, fullPage: true });
+      await page.getByRole('link', { name: 'Rotate laptop' }).click();
+      await page.getByLabel('The old secret works').selectOption('For an hour');
+      await page.getByRole('button', { name: 'Rotate key' }).click();
+      expect(await page.textContent('h1')).to.equal('The new secret of “laptop”');
+      const secret = (await page.textContent('#secret')) ?? '';
+      expect((await chat({ url: dashboard.url, secret }, HELLO)).status).to.equal(200);
+      await page.getByRole('link', { name: 'Done' }).click();
+      await row.waitFor();
+      const [foreign] = await store.keys(other.id);
+      const path = `/operator/accounts/${id}/keys/${foreign?.id}`;
+      for (const verb of ['edit', 'rotate']) {
+        expect((await page.goto(`${path}/${verb}`))?.status()).to.equal(404);
+      }
+      expect(faults).to.deep.equal([]);
+    });
+  }
 
   it('make a management token, whose secret is shown once, and revoke it', async () => {
     const { page, faults } = await operator();

@@ -8,6 +8,7 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../../
 import type { Account } from '../../../store/accounts/accounts.js';
 import { seeOther } from '../../redirect.js';
 import { readForm } from '../form.js';
+import { editKeyRoutes } from '../key-edit.js';
 import { runAction } from '../../action-context.js';
 import { revokeRoutes } from '../revoke-page.js';
 import { sendPage } from '../page.js';
@@ -21,6 +22,10 @@ const AT = '/operator/accounts';
 /** The path of the page of an account. */
 export function accountPath(id: string): string {
   return `${AT}/${encodeURIComponent(id)}`;
+}
+
+function keysPath(account_id: string): string {
+  return `${accountPath(account_id)}?tab=keys`;
 }
 
 /** The link and the button beside the name of an account. */
@@ -37,7 +42,7 @@ export function AccountActions({ id }: { id: string }): JSX.Element {
   );
 }
 
-/** The routes that suspend and resume an account, make a sign-in link and revoke its keys. */
+/** The routes that suspend and resume an account, make a sign-in link and change its keys. */
 export function accountActionRoutes(services: DashboardServices): Route[] {
   const { store } = services;
   return [
@@ -49,6 +54,15 @@ export function accountActionRoutes(services: DashboardServices): Route[] {
       access: 'operator',
       answer: (ctx, visitor) => makeLink(ctx, visitor, services),
     },
+    ...editKeyRoutes(services, {
+      access: 'operator',
+      path: `${PATH}/keys`,
+      at: AT,
+      async find({ params }) {
+        const { id: account_id, name } = await accountOfId(store, params.id ?? '');
+        return { account_id, above: { path: keysPath(account_id), name } };
+      },
+    }),
     ...revokeRoutes(services, {
       noun: 'key',
       access: 'operator',
@@ -59,7 +73,7 @@ export function accountActionRoutes(services: DashboardServices): Route[] {
         const { id: account_id, name } = await accountOfId(store, params.id ?? '');
         return {
           all: await store.keys(account_id),
-          above: { path: `${accountPath(account_id)}?tab=keys`, name },
+          above: { path: keysPath(account_id), name },
           inputOf: (key_id) => ({ key_id, account_id }),
         };
       },
@@ -128,6 +142,10 @@ export function ActionNotice(props: { done: unknown; account: Account }): JSX.El
       return <Notice colour="good">The account is suspended. Its keys are refused.</Notice>;
     case 'resumed':
       return <Notice colour="good">The account is resumed. Its keys can call again.</Notice>;
+    case 'limited':
+      return <Notice colour="good">The limits are changed, for every call from now on.</Notice>;
+    case 'edited':
+      return <Notice colour="good">The key is changed, for every call from now on.</Notice>;
     case 'refunded':
       return (
         <Notice colour="good">

@@ -7,12 +7,14 @@ import { operatorCaller, runAction } from '../../action-context.js';
 import { sendListCsv, wantsCsv } from '../../csv-answer.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { listKeys, shownKeys } from '../../../actions/key-list.js';
-import { withAllowances } from '../../../actions/limit-terms.js';
+import { withAllowances, withOwnAllowances } from '../../../actions/limit-terms.js';
 import { usageRange } from '../../../actions/usage-groups.js';
 import { keyColumns } from '../key-table.js';
 import { AccountActions, accountPath, ActionNotice, SuspensionCard } from './account-actions.js';
+import { limitsPath } from './account-limits.js';
 import { refundLink } from './refund.js';
 import { ledgerList, sendLedgerCsv } from '../ledger-table.js';
+import { LimitsCard } from '../limits.js';
 import { addressOf, ListPage, wholeList } from '../list-page.js';
 import { sendPage } from '../page.js';
 import { InlineActionForm, readActionForm } from '../action-form.js';
@@ -33,7 +35,7 @@ export function accountRoutes(services: DashboardServices): Route[] {
     show: (ctx, visitor, state) => show(ctx, visitor, services, state),
     act: async (ctx, visitor, form) => {
       const id = ctx.params.id ?? '';
-      const credit = readActionForm(creditAccount, form) as AccountCredit;
+      const credit = readActionForm(creditAccount, form, services.now()) as AccountCredit;
       await runAction(creditAccount, { account_id: id, ...credit }, ctx, visitor, services);
       seeOther(ctx, `${accountPath(id)}?done=credited`);
     },
@@ -119,7 +121,10 @@ type Body = (
 const BODIES: Readonly<Record<Tab, Body>> = {
   overview: async (account, { store, now }, state) => {
     const { id, balance_nano, held_nano } = account;
-    const byKey = await store.spend(id, usageRange({}, now()));
+    const [byKey, limited] = await Promise.all([
+      store.spend(id, usageRange({}, now())),
+      withOwnAllowances(store, 'account', account),
+    ]);
     const spent = [...byKey.values()].reduce((sum, nano) => sum + nano, 0n);
     return (
       <>
@@ -132,6 +137,16 @@ const BODIES: Readonly<Record<Tab, Body>> = {
           ]}
         />
         <CreditForm id={id} state={state} />
+        <LimitsCard
+          of={limited}
+          now_ms={now()}
+          about="All keys of the account share them."
+          actions={
+            <a class="button" href={limitsPath(id)}>
+              Edit limits
+            </a>
+          }
+        />
         <SuspensionCard account={account} now_ms={now()} />
       </>
     );

@@ -27,7 +27,7 @@ export function accountsRoutes(services: DashboardServices): Route[] {
     show: (ctx, visitor, state) =>
       state.fault ? show(ctx, visitor, services, state) : list(ctx, visitor, services, state),
     async act(ctx, visitor, form) {
-      const creation = readActionForm(createAccount, form) as AccountCreation;
+      const creation = readActionForm(createAccount, form, services.now()) as AccountCreation;
       const { id } = await runAction(createAccount, creation, ctx, visitor, services);
       seeOther(ctx, `${accountPath(id)}?done=created`);
     },

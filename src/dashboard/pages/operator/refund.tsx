@@ -37,7 +37,8 @@ export function refundRoutes(services: DashboardServices): Route[] {
     show: (ctx, visitor, state) => show(ctx, visitor, services, state),
     act: async (ctx, visitor, form) => {
       const { id = '', requestID = '' } = ctx.params;
-      const refund = readActionForm(refundCharge, form, { request_id: requestID });
+      const more = { request_id: requestID };
+      const refund = readActionForm(refundCharge, form, services.now(), more);
       await runAction(
         refundCharge,
         { account_id: id, ...(refund as AccountRefund) },
