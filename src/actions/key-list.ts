@@ -44,6 +44,11 @@ export const listKeys = listAction({
       'models',
       'limit',
       'spent',
+      'rates.requests_per_minute',
+      'rates.tokens_per_minute',
+      'rates.concurrent_requests',
+      'allowances',
+      'previous_until',
     ],
   },
   command: {

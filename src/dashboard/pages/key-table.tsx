@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import type { Limited } from '../../actions/shapes.js';
 import { revokeColumn, termColumns } from './keyring-list.js';
-import { LimitHints } from './limits.js';
-import { Money } from './parts.js';
+import { hasLimits, LimitHints } from './limits.js';
+import { Ago, Money } from './parts.js';
 import type { Column } from './table.js';
 import { pluralize, formatAmount } from './formatting.js';
 import type { Key } from '../../store/keys/keys.js';
@@ -31,12 +31,17 @@ export function keyColumns({ spent, now_ms, path }: KeysShown): Column<Limited<K
     },
     {
       head: 'Key',
-      cell: ({ id, prefix }) => (
+      cell: ({ id, prefix, previous_until_ms: until_ms, revoked_ms }) => (
         <>
           <code class="nowrap soft">{prefix}…</code>
           <div class="hint">
             <code class="nowrap">{id}</code>
           </div>
+          {until_ms !== null && until_ms > now_ms && revoked_ms === null && (
+            <div class="hint">
+              old secret ends <Ago at_ms={until_ms} now_ms={now_ms} />
+            </div>
+          )}
         </>
       ),
     },
@@ -98,8 +103,8 @@ function editColumn(path: string): Column<Limited<Key>> {
 }
 
 function Limit({ keyShown, now_ms }: { keyShown: Limited<Key>; now_ms: number }): JSX.Element {
-  const { limit_nano, spent_nano, allowances, rates } = keyShown;
-  if (limit_nano === null && allowances.length === 0 && rates === null) {
+  const { limit_nano, spent_nano } = keyShown;
+  if (limit_nano === null && !hasLimits(keyShown)) {
     return <span class="faint">none</span>;
   }
   return (

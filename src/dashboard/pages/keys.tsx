@@ -2,8 +2,9 @@ import type { JSX } from 'preact';
 import { actionCaller } from '../action-context.js';
 import { sendListCsv, wantsCsv } from '../csv-answer.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
+import { accountOfId } from '../../actions/action.js';
 import { listKeys, shownKeys } from '../../actions/key-list.js';
-import { withAllowances } from '../../actions/limit-terms.js';
+import { withAllowances, withOwnAllowances } from '../../actions/limit-terms.js';
 import { usageRange } from '../../actions/usage-groups.js';
 import { revokeKey } from '../../actions/key-revoke.js';
 import { revokeRoutes } from './revoke-page.js';
@@ -14,6 +15,7 @@ import { sendPage } from './page.js';
 import { editKeyRoutes } from './key-edit.js';
 import { keyColumns } from './key-table.js';
 import { KeyringList } from './keyring-list.js';
+import { hasLimits, LimitsCard } from './limits.js';
 import { Empty, Notice } from './parts.js';
 
 const PATH = '/settings/keys';
@@ -80,6 +82,8 @@ function CreateLink(): JSX.Element {
   );
 }
 
+const SHARED = 'All keys of your account share them. An operator can change them.';
+
 async function keysBody(
   ctx: DashboardContext,
   visitor: Visitor,
@@ -88,7 +92,7 @@ async function keysBody(
   const now_ms = now();
   const { account_id } = visitor.session;
   const [account, all, spent] = await Promise.all([
-    store.account(account_id),
+    accountOfId(store, account_id).then((found) => withOwnAllowances(store, 'account', found)),
     store.keys(account_id).then((found) => withAllowances(store, 'key', shownKeys(found))),
     store.spend(account_id, usageRange({}, now_ms)),
   ]);
@@ -101,6 +105,7 @@ async function keysBody(
         <Notice colour="good">The key is changed, for every call from now on.</Notice>
       )}
       <CreditHint account={account} visitor={visitor} />
+      {hasLimits(account) && <LimitsCard of={account} now_ms={now_ms} about={SHARED} />}
       <KeyringList
         label="API Keys"
         noun="key"

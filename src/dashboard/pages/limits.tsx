@@ -8,6 +8,10 @@ import { Ago, Card } from './parts.js';
 /** A key or an account. */
 type WithLimits = Limited<{ rates: Rates | null }>;
 
+export function hasLimits({ allowances, rates }: WithLimits): boolean {
+  return allowances.length > 0 || rates !== null;
+}
+
 /** What is left of each allowance and when it returns, and the rates, in a cell of a table. */
 export function LimitHints({ of, now_ms }: { of: WithLimits; now_ms: number }): JSX.Element {
   return (
@@ -34,13 +38,10 @@ export function LimitsCard(props: {
   actions?: ComponentChildren;
 }): JSX.Element {
   const { of, now_ms, about, actions } = props;
-  const rates = ratesOf(of);
-  const hasNone = of.allowances.length === 0 && rates.length === 0;
   return (
     <Card title="Limits" {...{ about, actions }}>
-      {hasNone ? (
-        <p class="soft">No allowances and no rates.</p>
-      ) : (
+      {!hasLimits(of) && <p class="soft">No allowances and no rates.</p>}
+      {hasLimits(of) && (
         <dl class="facts">
           {of.allowances.map((state) => (
             <>
@@ -50,7 +51,7 @@ export function LimitsCard(props: {
               </dd>
             </>
           ))}
-          {rates.map(({ name, rate }) => (
+          {ratesOf(of).map(({ name, rate }) => (
             <>
               <dt>{capitalize(name)}</dt>
               <dd>{rate}</dd>

@@ -107,14 +107,19 @@ describeInBrowser('the pages of keys', (browser) => {
 
   it('rotate a key once, also of a form that is sent twice, and show the new secret', async () => {
     const { page, id, faults } = await newcomer('rotator');
-    const { secret } = await dashboard.gateway.store.createKey(id, 'old');
+    const { store } = dashboard.gateway;
+    const { secret } = await store.createKey(id, 'old');
     await page.goto('/settings/keys');
     await page.getByRole('link', { name: 'Rotate old' }).click();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Rotate key' }).click();
     const shown = (await page.textContent('#secret')) ?? '';
     expect([await works(secret), await works(shown)]).to.deep.equal([true, true]);
-    await page.goBack();
+    await page.getByRole('link', { name: 'Done' }).click();
+    expect(await page.getByRole('row', { name: 'old' }).textContent()).to.include(
+      'old secret ends in ',
+    );
+    await page.goto(`/settings/keys/${(await store.keys(id))[0]?.id}/rotate`);
     await page.locator('input[name=prefix]').evaluate(
       (input, prefix) => {
         (input as HTMLInputElement).value = prefix;
@@ -125,6 +130,23 @@ describeInBrowser('the pages of keys', (browser) => {
     expect(await page.textContent('main')).to.include('was rotated before');
     expect([await works(secret), await works(shown)]).to.deep.equal([true, true]);
     expect(faults.filter((fault) => !fault.includes('400'))).to.deep.equal([]);
+  });
+
+  it('show people the limits that their keys share, and no way to change them', async () => {
+    const { page, id, faults } = await newcomer('sharer', { width: 390 });
+    await page.goto('/settings/keys');
+    expect(await page.locator('.facts').count()).to.equal(0);
+    await dashboard.gateway.store.editAccount(id, {
+      allowances: { amounts: { month: 60_000_000_000n } },
+      rates: { concurrent_requests: 20 },
+    });
+    await page.reload();
+    expect(await page.locator('.facts').textContent())
+      .to.include('A month$60.00 of $60.00 leftreturns ')
+      .and.include('Concurrent requests20');
+    await expectAccessible(page);
+    expect((await page.goto(`/operator/accounts/${id}/limits`))?.status()).to.equal(403);
+    expect(faults).to.deep.equal([]);
   });
 
   it('made two keys of a double click, and showed the secret of one', async () => {

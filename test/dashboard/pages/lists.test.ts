@@ -10,7 +10,10 @@ const COUNTS = `prompt_tokens,completion_tokens,${TOKENS},reasoning_tokens`;
 const LEDGER =
   'id,created,kind,amount,uncollected,estimated,model,key,reference,refund_of,' +
   [...COUNTS.split(','), ...UNITS].map((unit) => `usage.${unit}`).join(',');
-const KEYS = 'id,name,prefix,created,last_used,expires,revoked,models,limit,spent';
+const KEYS =
+  'id,name,prefix,created,last_used,expires,revoked,models,limit,spent,' +
+  'rates.requests_per_minute,rates.tokens_per_minute,rates.concurrent_requests,allowances,' +
+  'previous_until';
 const REQUESTS_END =
   `status,code,streamed,${COUNTS},${UNITS.map((unit) => `units.${unit}`).join(',')},` +
   'first_token_ms,took_ms,own_ms,cost,uncollected,flags,attempts';
@@ -56,7 +59,7 @@ const LISTS: [path: string, file: string, columns: string, rows: number, text: s
     'keys.csv',
     KEYS,
     3,
-    ',gpt-4o-mini llama-3.3-70b,2.50,0.00',
+    ',gpt-4o-mini llama-3.3-70b,2.50,0.00,60,,20,"[{""window"":""week"",""amount"":""1.00"",',
   ],
   ['/operator/accounts/ACCOUNT?tab=ledger', 'ledger.csv', LEDGER, 2, ',credit,10.00,'],
   [
@@ -102,6 +105,8 @@ describe('a list page as CSV', () => {
     await store.createKey(account.id, 'Two', {
       models: ['gpt-4o-mini', 'llama-3.3-70b'],
       limit_nano: 2_500_000_000n,
+      allowances: { week: 1_000_000_000n },
+      rates: { requests_per_minute: 60, concurrent_requests: 20 },
     });
     const { key } = await store.createKey(account.id, 'Ada\'s "old", and gone');
     await send('/settings/keys', key.id);

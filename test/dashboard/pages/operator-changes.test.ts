@@ -30,7 +30,7 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
 
   async function operator(look: BrowserLook = {}): Promise<{ page: Page; faults: string[] }> {
     const session = await dashboard.signIn(dashboard.account.id, true);
-    return visit(browser(), dashboard.url, { ...look, session, javaScriptEnabled: false });
+    return visit(browser(), dashboard.url, { session, javaScriptEnabled: false, ...look });
   }
 
   it('suspend an account, which it sees, and resume it', async () => {
@@ -98,7 +98,7 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
     it(`limit an account, and raise an allowance for a while, ${width} pixels wide`, async () => {
       const { id } = await customer(`limited ${width}`);
       const { store } = dashboard.gateway;
-      const { page, faults } = await operator({ width });
+      const { page, faults } = await operator({ width, javaScriptEnabled: true });
       await page.goto(`/operator/accounts/${id}`);
       expect(await page.textContent('main')).to.include('No allowances and no rates.');
       await page.getByRole('link', { name: 'Edit limits' }).click();
@@ -139,7 +139,7 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
       const { id } = await customer(`holder ${width}`);
       const { store } = dashboard.gateway;
       const other = await customer(`other ${width}`);
-      const { page, faults } = await operator({ width });
+      const { page, faults } = await operator({ width, javaScriptEnabled: true });
       await page.goto(`/operator/accounts/${id}?tab=keys`);
       await expectAccessible(page);
       await page.getByRole('link', { name: 'Edit laptop' }).click();
