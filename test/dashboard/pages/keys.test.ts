@@ -92,10 +92,7 @@ describeInBrowser('the pages of keys', (browser) => {
       expect(await row.textContent()).to.include('day: $5.00 of $5.00 leftreturns ');
       expect(await row.textContent()).to.include('requests per minute: 60');
       await expectAccessible(page);
-      if (process.env.SHOTS) await page.screenshot({ path: `/tmp/keys/list-${width}.png` });
       await row.getByRole('link', { name: 'Edit' }).click();
-      if (process.env.SHOTS)
-        await page.screenshot({ path: `/tmp/keys/edit-${width}.png`, fullPage: true });
       await page.getByLabel('Allowances').fill('');
       await page.getByLabel('Requests a minute').fill('');
       await page.getByRole('button', { name: 'Save' }).click();

@@ -12,7 +12,7 @@ import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
 const HELLO = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
 
-describeInBrowser('the changes that operators make, without scripts,', (browser) => {
+describeInBrowser('the changes that operators make', (browser) => {
   let dashboard: TestDashboard;
 
   before(async () => {
@@ -119,12 +119,8 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
         .and.include('In 5h$1.00 of $1.00 left')
         .and.include('Tokens per minute100,000');
       await expectAccessible(page);
-      if (process.env.SHOTS)
-        await page.screenshot({ path: `/tmp/keys/account-${width}.png`, fullPage: true });
       await page.getByRole('link', { name: 'Edit limits' }).click();
       expect(await page.getByLabel('Allowances').inputValue()).to.equal('5h=1.00 day=5.00');
-      if (process.env.SHOTS)
-        await page.screenshot({ path: `/tmp/keys/limits-${width}.png`, fullPage: true });
       await page.getByLabel('Allowances').fill('day=6.00');
       await page.getByLabel('Tokens a minute').fill('');
       await page.getByRole('button', { name: 'Save' }).click();
@@ -149,8 +145,6 @@ describeInBrowser('the changes that operators make, without scripts,', (browser)
       expect(await page.textContent('[role=status]')).to.include('The key is changed');
       const row = page.getByRole('row', { name: 'laptop' });
       expect(await row.textContent()).to.include('day: $5.00 of $5.00 left');
-      if (process.env.SHOTS)
-        await page.screenshot({ path: `/tmp/keys/holder-${width}.png`, fullPage: true });
       await page.getByRole('link', { name: 'Rotate laptop' }).click();
       await page.getByLabel('The old secret works').selectOption('For an hour');
       await page.getByRole('button', { name: 'Rotate key' }).click();
