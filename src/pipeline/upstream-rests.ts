@@ -16,6 +16,12 @@ const SYNC_MS = 1_000;
 /** An upstream that has answered this often in a row may fail once without a rest. */
 const TRUSTED_ANSWERS = 20;
 
+/**
+ * An upstream alone is believed when it says when to come back, once it has said so this often in a
+ * row: one client's large request can be all that it takes in a minute.
+ */
+const TOLD_BEFORE_BELIEVED = 10;
+
 /** A rest as this process knows it. */
 interface KnownRest {
   row: Rest;
@@ -57,6 +63,8 @@ export class UpstreamRests {
   readonly #unwritten = new Map<string, RestChange>();
   /** The answers in a row of each upstream. */
   readonly #answers = new WeakMap<Upstream, number>();
+  /** How often in a row each upstream has said to this process when to come back. */
+  readonly #told = new WeakMap<Upstream, number>();
   #changes = 0;
   #synced_ms = -Infinity;
   #written_ms = -Infinity;
@@ -79,8 +87,13 @@ export class UpstreamRests {
     return this.#claim(known, now_ms);
   }
 
-  /** When the upstream said that it may be called again; undefined if that is over or not said. */
-  toldUntil({ provider, model }: Upstream): number | undefined {
+  /**
+   * When an upstream that no other stands in for said that it may be called again; undefined if
+   * that is over, not said, or not believed yet.
+   */
+  toldUntil(upstream: Upstream): number | undefined {
+    if ((this.#told.get(upstream) ?? 0) < TOLD_BEFORE_BELIEVED) return undefined;
+    const { provider, model } = upstream;
     const known = this.#rests.get(keyOf({ provider: provider.name, model }));
     const told_until_ms = known?.row.told_until_ms ?? 0;
     return told_until_ms > this.parts.now() ? told_until_ms : undefined;
@@ -93,6 +106,7 @@ export class UpstreamRests {
     return {
       answered: () => {
         this.#answers.set(upstream, (this.#answers.get(upstream) ?? 0) + 1);
+        this.#told.delete(upstream);
         if (this.#rests.size > 0) this.#answered(name, began);
       },
       failed: (error) => {
@@ -213,6 +227,7 @@ export class UpstreamRests {
     this.#answers.set(upstream, 0);
     const now_ms = this.parts.now();
     const told_ms = Math.min(retryAfterMs(error, now_ms) ?? 0, LONGEST_TOLD_MS);
+    if (told_ms > 0) this.#told.set(upstream, (this.#told.get(upstream) ?? 0) + 1);
     if (!known && answers >= TRUSTED_ANSWERS && told_ms === 0 && isBrief(error)) return;
     const row = known?.row;
     const told_until_ms = Math.max(row?.told_until_ms ?? 0, told_ms > 0 ? now_ms + told_ms : 0);

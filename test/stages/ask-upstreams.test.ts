@@ -82,12 +82,15 @@ describe('the only upstream of a model', () => {
     expect(house.upstream.requests).to.have.length(3);
   });
 
-  it('is not called before it said, and clients get 503 with its Retry-After', async () => {
+  it('is not called before it said ten times, and clients get 503 with its Retry-After', async () => {
     let now_ms = START_MS;
     const limited = { status: 429, headers: { 'retry-after': '30' }, body: '{}' };
-    const house = await open([limited, chatJson('Hi')], { now: () => now_ms });
-    const first = await house.post(HELLO);
-    expect([first.status, first.headers.get('retry-after')]).to.deep.equal([502, '30']);
+    const script = [...Array.from({ length: 10 }, () => limited), chatJson('Hi')];
+    const house = await open(script, { now: () => now_ms });
+    for (let call = 0; call < 10; call += 1) {
+      const answer = await house.post(HELLO);
+      expect([answer.status, answer.headers.get('retry-after')]).to.deep.equal([502, '30']);
+    }
     now_ms += 10_000;
     const second = await house.post(HELLO);
     expect([second.status, second.headers.get('retry-after')]).to.deep.equal([503, '20']);
@@ -96,7 +99,14 @@ describe('the only upstream of a model', () => {
     expect(error.message).to.contain('try again in 20 s');
     now_ms += 20_000;
     expect((await house.post(HELLO)).status).to.equal(200);
-    expect(house.upstream.requests).to.have.length(2);
+    expect(house.upstream.requests).to.have.length(11);
+  });
+
+  it('serves all others after the large request of one client was its 429 of a minute', async () => {
+    const limited = { status: 429, headers: { 'retry-after': '45' }, body: '{}' };
+    const house = await open([limited, chatJson('Hi')], { now: () => START_MS });
+    expect((await house.post(HELLO)).status).to.equal(502);
+    expect((await house.post(HELLO)).status).to.equal(200);
   });
 });
 
