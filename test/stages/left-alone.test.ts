@@ -65,6 +65,36 @@ class Waits {
   }
 }
 
+/**
+ * The store of a process, which counts what is being read or written: the test's clock waits for
+ * that, where a real one goes on slowly enough.
+ */
+class CountedStore {
+  pending = 0;
+
+  constructor(private readonly rests: RestStore) {}
+
+  get counted(): RestStore {
+    const { rests } = this;
+    return {
+      list: () => rests.list(),
+      exchange: (changes) => this.#count(rests.exchange(changes)),
+      claim: (rest, now_ms) => this.#count(rests.claim(rest, now_ms)),
+      resume: (provider, by) => rests.resume(provider, by),
+      sweep: () => rests.sweep(),
+    };
+  }
+
+  async #count<Result>(running: Promise<Result>): Promise<Result> {
+    this.pending += 1;
+    try {
+      return await running;
+    } finally {
+      this.pending -= 1;
+    }
+  }
+}
+
 /** A process that sends calls to a failing upstream, and to one that always answers. */
 class CallingProcess {
   readonly #services: Services;
@@ -131,14 +161,18 @@ onEachStore('an upstream that fails for ten minutes', (ground) => {
         throw failure.error();
       };
       const processes: CallingProcess[] = [];
+      const stores: CountedStore[] = [];
       for (const { rests } of [await ground.open(), await ground.open()]) {
-        processes.push(new CallingProcess(rests, upstreams, now, sendTo));
+        const store = new CountedStore(rests);
+        stores.push(store);
+        processes.push(new CallingProcess(store.counted, upstreams, now, sendTo));
       }
-      // Each call has ended, or waits for its upstream.
+      // Each call has ended, or waits for its upstream, and all that was written is.
       const settle = async (): Promise<void> => {
-        while (processes.reduce((sum, { running }) => sum + running, 0) > waits.size) {
-          await new Promise((resolve) => setImmediate(resolve));
-        }
+        const isBusy = (): boolean =>
+          processes.reduce((sum, { running }) => sum + running, 0) > waits.size ||
+          stores.some(({ pending }) => pending > 0);
+        while (isBusy()) await new Promise((resolve) => setImmediate(resolve));
       };
       while (now() - start_ms < OUTAGE_MS + 70_000) {
         for (const one of processes) {
