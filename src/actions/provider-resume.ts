@@ -7,7 +7,8 @@ export const resumeProvider = oneAction({
   },
   async run({ store }, { provider }: { provider: string }, { actor }) {
     const resumed = await store.rests.resume(provider, actor);
-    return { provider, models: resumed.map(({ model }) => model) };
+    const others = resumed.length > 0 ? [] : (await store.rests.list()).map((one) => one.provider);
+    return { provider, models: resumed.map(({ model }) => model), others: [...new Set(others)] };
   },
   routes: [
     {
@@ -20,15 +21,21 @@ export const resumeProvider = oneAction({
       answer: 'ResumedProvider',
     },
   ],
-  answer: (resumed) => resumed,
+  answer: ({ provider, models }) => ({ provider, models }),
   command: {
     about: 'call the upstreams of a provider again that are left alone since they failed',
     example: 'tollgate provider resume openai',
-    document: (resumed) => resumed,
-    lines: ({ provider, models }) => [
-      models.length === 0
-        ? `No upstream of ${provider} is left alone.`
-        : `Resumed ${provider}: ${models.join(', ')} is called again within a second.`,
+    document: ({ provider, models }) => ({ provider, models }),
+    lines: ({ provider, models, others }) => [
+      models.length > 0
+        ? `Resumed ${provider}: ${models.join(', ')} is called again within a second.`
+        : noneOf(provider, others),
     ],
   },
 });
+
+/** Names the providers of which upstreams are left alone, for one whose name was mistyped. */
+function noneOf(provider: string, others: readonly string[]): string {
+  const none = `No upstream of ${provider} is left alone`;
+  return others.length === 0 ? `${none}.` : `${none}; those of ${others.join(', ')} are.`;
+}
