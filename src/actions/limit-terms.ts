@@ -158,8 +158,8 @@ export async function withOwnAllowances<T extends { id: string }>(
   owner: AllowanceOwner,
   one: T,
 ): Promise<Limited<T>> {
-  const found = await store.allowances(owner, [one.id]);
-  return { ...one, allowances: found.get(one.id) ?? [] };
+  const [limited] = await withAllowances(store, owner, [one]);
+  return limited!;
 }
 
 /** The limits of a key or an account as two cells of a table. */

@@ -69,7 +69,7 @@ export function isAllowanceWindow(text: string): text is AllowanceWindow {
 }
 
 /** The duration of a window that begins with the first call; null for one of the calendar. */
-export function windowDuration_ms(window: AllowanceWindow): number | null {
+export function windowDurationMs(window: AllowanceWindow): number | null {
   return durationOf(window) ?? null;
 }
 

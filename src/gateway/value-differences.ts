@@ -44,7 +44,7 @@ const OWN_FIELDS = new Set(
 );
 
 /** A value that differs, at the names that lead to it. */
-interface ChangedValue {
+interface DifferingValue {
   path: readonly string[];
   before: unknown;
   after: unknown;
@@ -60,7 +60,7 @@ export function settingValueDifferences(
   after: Configuration,
   isReload: boolean,
 ): Difference[] {
-  const changed = changedValues(before, after, TOLD_ELSEWHERE);
+  const changed = differingValues(before, after, TOLD_ELSEWHERE);
   return changed.map((one) => differenceOf('', one, isReload));
 }
 
@@ -70,7 +70,7 @@ export function providerValueDifferences(
   after: Provider,
   isReload: boolean,
 ): Difference[] {
-  const all = changedValues(before, after, TOLD_OF_PROVIDERS);
+  const all = differingValues(before, after, TOLD_OF_PROVIDERS);
   // A changed manifest is told by what it changes, unless that is inside its functions alone.
   const named = all.filter(({ path }) => path[0] !== 'manifest_digest');
   const told = named.length > 0 ? named : all;
@@ -84,7 +84,7 @@ export function endpointValueDifferences(
   after: EndpointEntry,
   isReload: boolean,
 ): Difference[] {
-  const all = changedValues(before, after, TOLD_OF_ENDPOINTS);
+  const all = differingValues(before, after, TOLD_OF_ENDPOINTS);
   return all.map((one) => differenceOf(`endpoint ${at}: `, one, isReload));
 }
 
@@ -95,16 +95,16 @@ export function modelValueDifferences(
   isReload: boolean,
   hasOwnTerms: (upstream: Upstream) => boolean,
 ): Difference[] {
-  const tell = (name: string) => (one: ChangedValue) =>
+  const tell = (name: string) => (one: DifferingValue) =>
     differenceOf(`model ${name}: `, one, isReload);
   const { id } = before;
-  const own = changedValues(before, after, TOLD_OF_MODELS);
+  const own = differingValues(before, after, TOLD_OF_MODELS);
   const upstreams = before.upstreams.flatMap((upstream) => {
     const next = after.upstreams.find((one) => isSameUpstream(one, upstream));
     if (!next) return [];
     const hasTerms = hasOwnTerms(upstream) || hasOwnTerms(next);
     const [old, now] = hasTerms ? [withTerms(upstream), withTerms(next)] : [upstream, next];
-    const changed = changedValues(old, now, TOLD_OF_UPSTREAMS);
+    const changed = differingValues(old, now, TOLD_OF_UPSTREAMS);
     return changed.map(tell(`${id} at ${upstream.provider.name}`)).map((told, i) => {
       const isUnknown = changed[i]?.path[0] === 'drop' && !losesField(before, upstream, next);
       return isUnknown ? changeOf(told.text) : told;
@@ -134,19 +134,19 @@ export function isSameUpstream(one: Upstream, other: Upstream): boolean {
  * The values that differ. `omitted` are paths, joined by dots. Functions and the codecs of a
  * manifest are not compared: its digest is.
  */
-function changedValues(
+function differingValues(
   before: object,
   after: object,
   omitted: readonly string[],
   path: readonly string[] = [],
-): ChangedValue[] {
+): DifferingValue[] {
   const [olds, news] = [entriesOf(before), entriesOf(after)];
   return [...new Set([...olds.keys(), ...news.keys()])].flatMap((name) => {
     const at = [...path, name];
     if (name === 'codec' || omitted.includes(at.join('.'))) return [];
     const [old, now] = [olds.get(name), news.get(name)];
     const isBlock = [old, now].some(hasEntries) && [old, now].every(mayHaveEntries);
-    if (isBlock) return changedValues(blockOf(old), blockOf(now), omitted, at);
+    if (isBlock) return differingValues(blockOf(old), blockOf(now), omitted, at);
     if (isSameValue(old, now)) return [];
     return [{ path: at, before: old, after: now }];
   });
@@ -186,7 +186,7 @@ const SECRET =
 
 function differenceOf(
   subject: string,
-  { path, before, after }: ChangedValue,
+  { path, before, after }: DifferingValue,
   isReload: boolean,
 ): Difference {
   const name = path.join('.');

@@ -13,14 +13,13 @@ import { upstreamFault } from '../telemetry/plain-error.js';
 import {
   isRepeatable,
   isRetryable,
+  LONGEST_RETRY_WAIT_MS,
   retryAfterMs,
   toClientError,
 } from '../upstream/to-client-error.js';
 
 /** The wait before the first repeat; each further one doubles it. */
 const FIRST_WAIT_MS = 250;
-/** The longest wait that an upstream can ask for; one that asks for more is not asked again. */
-const LONGEST_WAIT_MS = 10_000;
 
 /** An upstream that failed, with its last error and the number of its calls. */
 interface Tried {
@@ -159,7 +158,7 @@ class AskingRound {
     const wait_ms = Math.max(jittered_ms, retryAfterMs(error, now()) ?? 0);
     const waited_ms = now() - this.#began_ms;
     const isTooLong =
-      wait_ms > LONGEST_WAIT_MS || waited_ms + wait_ms > provider.timeouts.first_byte_ms;
+      wait_ms > LONGEST_RETRY_WAIT_MS || waited_ms + wait_ms > provider.timeouts.first_byte_ms;
     return isTooLong ? undefined : wait_ms;
   }
 

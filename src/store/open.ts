@@ -9,7 +9,7 @@ import type { HotPath } from './hot-path.js';
 import { editKey, rotateKey } from './keys/key-changes.js';
 import { createKey, isKey, key, keys, revokeKey } from './keys/keys.js';
 import { credit, ledger } from './ledger/ledger.js';
-import { readAllowances } from './limits/allowances.js';
+import { readAllowances } from './limits/allowance-states.js';
 import { ZoneCalendar } from './limits/zone-calendar.js';
 import { refund, refundable } from './ledger/refund.js';
 import { applyMigrations, isMigrated, refuseOtherVersion } from './migrate.js';

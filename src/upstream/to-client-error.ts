@@ -66,6 +66,9 @@ export function isOwnFailure({ fault, status, reached, is_too_large }: UpstreamE
   return fault === 'broken' && (reached !== undefined || (status !== undefined && status >= 500));
 }
 
+/** The longest wait that an upstream can ask for; one that asks for more is not asked again. */
+export const LONGEST_RETRY_WAIT_MS = 10_000;
+
 /** How long the upstream wants to be left alone; undefined if it does not say. */
 export function retryAfterMs({ retry_after }: UpstreamError, now_ms: number): number | undefined {
   if (retry_after === undefined) return undefined;

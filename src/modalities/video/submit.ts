@@ -1,3 +1,4 @@
+import { LONGEST_RETRY_WAIT_MS } from '../../upstream/to-client-error.js';
 import type { Model, Upstream } from '../../core/model.js';
 import { GatewayError, isStop } from '../../core/errors.js';
 import type { Answer, SendContext, Work } from '../../pipeline/work.js';
@@ -20,8 +21,6 @@ import { submitJobs, UNCERTAIN_SUBMIT } from './submit-jobs.js';
 
 /** The time beyond the timeouts of the upstreams after which the sweep fails a submission. */
 const GRACE_MS = 60_000;
-/** The longest wait before a submission that the upstream refused is sent again. */
-const LONGEST_WAIT_MS = 10_000;
 
 /**
  * A video task that is being submitted. First the intent and its hold are stored, then the upstream
@@ -73,7 +72,7 @@ export class PlannedVideo implements Work {
     const { request_id, caller, hold, services } = context;
     const timeout_ms = this.upstreams
       .map(({ provider: { timeouts, retries = 0 } }) => {
-        return (timeouts.total_ms + LONGEST_WAIT_MS) * (1 + retries);
+        return (timeouts.total_ms + LONGEST_RETRY_WAIT_MS) * (1 + retries);
       })
       .reduce((sum, ms) => sum + ms, GRACE_MS);
     const intent: TaskIntent = {

@@ -96,6 +96,16 @@ export async function insertAccount(
   return made;
 }
 
+/** The account, locked as each hold locks it. Throws `StoreError` for an unknown one. */
+export async function lockAccount(trx: Knex.Transaction, account_id: string): Promise<Account> {
+  const row: AccountRow | undefined = await trx('accounts')
+    .where({ id: account_id })
+    .forUpdate()
+    .first();
+  if (!row) throw noAccount(account_id);
+  return toAccount(row);
+}
+
 /** See `Store.editAccount`. */
 export async function editAccount(
   database: Database,
@@ -108,12 +118,7 @@ export async function editAccount(
     // Calls lock allowances before their account.
     const owner = { owner_kind: 'account', owner_id: account_id } as const;
     const allowed = await writeAllowances(trx, owner, change.allowances ?? {}, now_ms);
-    const row: AccountRow | undefined = await trx('accounts')
-      .where({ id: account_id })
-      .forUpdate()
-      .first();
-    if (!row) throw noAccount(account_id);
-    const before = toAccount(row);
+    const before = await lockAccount(trx, account_id);
     const rates = changedRates(before.rates, change.rates);
     const changed = changedValues({ rates: before.rates }, { rates });
     if (!changed && !allowed) return before;

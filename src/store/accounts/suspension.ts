@@ -1,8 +1,7 @@
 import type { Actor } from '../../core/actor.js';
 import { writeAudit } from '../audit/audit-log.js';
 import type { Database } from '../database.js';
-import { noAccount } from '../store-error.js';
-import { toAccount, type Account, type AccountRow } from './accounts.js';
+import { lockAccount, type Account } from './accounts.js';
 
 /** See `Store.suspend`. */
 export async function suspend(
@@ -37,12 +36,7 @@ function change(
   by?: Actor,
 ): Promise<boolean> {
   return database.write(async (trx) => {
-    const row: AccountRow | undefined = await trx('accounts')
-      .where({ id: account_id })
-      .forUpdate()
-      .first();
-    if (!row) throw noAccount(account_id);
-    const before = toAccount(row);
+    const before = await lockAccount(trx, account_id);
     if (isSuspended(before) === (action === 'suspend')) return false;
     await trx('accounts').where({ id: account_id }).update({ suspended_ms });
     await writeAudit(trx, now_ms, by, {

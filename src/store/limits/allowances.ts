@@ -5,13 +5,11 @@ import {
   isCalendarWindow,
   sameWindows,
   WINDOW_WORDS,
-  windowDuration_ms,
+  windowDurationMs,
   type AllowanceRaise,
-  type AllowanceState,
   type AllowanceWindow,
 } from '../../core/limits.js';
 import { formatDollars } from '../../lib/money.js';
-import type { ZoneCalendar } from './zone-calendar.js';
 import { fitsColumn, toBinding } from '../column-values.js';
 import { StoreError } from '../store-error.js';
 
@@ -69,56 +67,6 @@ export async function createAllowances(trx: Knex): Promise<void> {
       table.text('windows');
     });
   }
-}
-
-/** The allowances of these owners at this time, the shortest window first. */
-export async function readAllowances(
-  knex: Knex,
-  owner_kind: AllowanceOwner,
-  owner_ids: readonly string[],
-  { now_ms, calendar }: { now_ms: number; calendar: ZoneCalendar },
-): Promise<Map<string, AllowanceState[]>> {
-  const rows: AllowanceRow[] = await knex('allowances')
-    .where({ owner_kind })
-    .whereIn('owner_id', owner_ids)
-    .orderBy('id');
-  const states = new Map<string, AllowanceState[]>();
-  for (const row of rows) {
-    const found = states.get(row.owner_id) ?? [];
-    states.set(row.owner_id, [...found, stateOfRow(row, now_ms, calendar)]);
-  }
-  for (const found of states.values()) found.sort((one, other) => lengthOf(one) - lengthOf(other));
-  return states;
-}
-
-/** What a row says at this time: a window that has ended counts nothing. */
-export function stateOfRow(
-  row: AllowanceRow,
-  now_ms: number,
-  calendar: ZoneCalendar,
-): AllowanceState {
-  const { window_name: window, amount_nano, extra_until_ms } = row;
-  const isRaised = extra_until_ms !== null && Number(extra_until_ms) > now_ms;
-  const extra = isRaised
-    ? { extra_nano: row.extra_nano, extra_until_ms: Number(extra_until_ms) }
-    : { extra_nano: 0n, extra_until_ms: null };
-  const allowance = { window, amount_nano, ...extra };
-  if (Number(row.ends_ms) > now_ms) {
-    const { spent_nano, held_nano, begins_ms, ends_ms } = row;
-    const times = { begins_ms: Number(begins_ms), ends_ms: Number(ends_ms) };
-    return { ...allowance, spent_nano, held_nano, ...times };
-  }
-  const next = isCalendarWindow(window)
-    ? calendar.spansAt(now_ms)[window]
-    : { begins_ms: 0, ends_ms: 0 };
-  return { ...allowance, spent_nano: 0n, held_nano: 0n, ...next };
-}
-
-const DAY_MS = 86_400_000;
-const CALENDAR_MS = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS } as const;
-
-function lengthOf({ window }: AllowanceState): number {
-  return isCalendarWindow(window) ? CALENDAR_MS[window] : (windowDuration_ms(window) ?? 0);
 }
 
 /** The owner whose allowances change, and the limit for life of a key that has one. */
@@ -201,7 +149,7 @@ async function setAmount(
   await trx('allowances')
     .insert({
       ...place,
-      window_ms: windowDuration_ms(window),
+      window_ms: windowDurationMs(window),
       amount_nano: toBinding(amount_nano),
     })
     .onConflict(['owner_kind', 'owner_id', 'window_name'])

@@ -25,9 +25,8 @@ export interface OpenWindow extends CountedWindow {
  * earlier than the last one has ended. So two clocks that differ never begin a window twice.
  */
 export function openWindow(row: AllowanceRow, now_ms: number, calendar: ZoneCalendar): OpenWindow {
-  const { id, owner_kind, window_name, window_ms, extra_nano, extra_until_ms } = row;
-  const isRaised = extra_until_ms !== null && extra_until_ms > now_ms;
-  const amount_nano = row.amount_nano + (isRaised ? extra_nano : 0n);
+  const { id, owner_kind, window_name, window_ms } = row;
+  const amount_nano = row.amount_nano + extraAt(row, now_ms);
   const head = { id, owner_kind, window_name, amount_nano };
   if (row.ends_ms > now_ms) {
     const { begins_ms, ends_ms, spent_nano, held_nano } = row;
@@ -38,6 +37,11 @@ export function openWindow(row: AllowanceRow, now_ms: number, calendar: ZoneCale
     : { begins_ms: now_ms, ends_ms: now_ms + Number(window_ms) };
   const begins_ms = BigInt(Math.max(next.begins_ms, Number(row.ends_ms)));
   return { ...head, begins_ms, ends_ms: BigInt(next.ends_ms), spent_nano: 0n, held_nano: 0n };
+}
+
+/** The temporary increase of an allowance at this time. */
+export function extraAt({ extra_nano, extra_until_ms }: AllowanceRow, now_ms: number): bigint {
+  return extra_until_ms !== null && extra_until_ms > now_ms ? extra_nano : 0n;
 }
 
 /** The windows of a hold as they stand in its column: their begins by the ID of the allowance. */

@@ -1,4 +1,4 @@
-import { countsIn, rateRefusal, windowAt, withRequest } from '../rates/rate-counts.js';
+import { countsIn, countsOfRow, rateRefusal, windowAt, withRequest } from '../rates/rate-counts.js';
 import type {
   HotRates,
   RateCommand,
@@ -14,14 +14,7 @@ import type { PostgresSession } from './postgres-session.js';
 const MAX_ATTEMPTS = 5;
 
 /** The row of a counter, with whether the statement has counted the requests. */
-interface Row {
-  counter: string;
-  window_ms: string;
-  requests: string;
-  tokens: string;
-  in_flight: string;
-  admits: boolean;
-}
+type Row = { counter: string; admits: boolean } & Record<keyof RateCounts, string>;
 
 /** The counters of rates on PostgreSQL: one statement for requests of the same counters. */
 export class PostgresRates implements HotRates {
@@ -100,7 +93,7 @@ export class PostgresRates implements HotRates {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const { rows } = await session.ensureRegistered(() => session.run<Row>('countRate', values));
       if (rows.length === counters.length) {
-        const known = new Map(rows.map((row) => [row.counter, countsOf(row)]));
+        const known = new Map(rows.map((row) => [row.counter, countsOfRow(row)]));
         const before = counters.map((name) => countsIn(known.get(name), window_ms));
         return { admits: rows[0]?.admits ?? true, before };
       }
@@ -123,15 +116,6 @@ export class PostgresRates implements HotRates {
       corrections.map(({ tokens }) => tokens),
     ]);
   }
-}
-
-function countsOf({ window_ms, requests, tokens, in_flight }: Row): RateCounts {
-  return {
-    window_ms: Number(window_ms),
-    requests: Number(requests),
-    tokens: Number(tokens),
-    in_flight: Number(in_flight),
-  };
 }
 
 function hasSameRates(some: readonly RateLimit[], others: readonly RateLimit[]): boolean {

@@ -11,6 +11,16 @@ export function ownedCounter(owner: 'key' | 'account', id: string): string {
   return `${owner} ${id}`;
 }
 
+/** The counts of a row, whose numbers each database gives in its own type. */
+export function countsOfRow(row: Record<keyof RateCounts, bigint | string>): RateCounts {
+  return {
+    window_ms: Number(row.window_ms),
+    requests: Number(row.requests),
+    tokens: Number(row.tokens),
+    in_flight: Number(row.in_flight),
+  };
+}
+
 /** The beginning of the minute of a time. */
 export function windowAt(now_ms: number): number {
   return now_ms - (now_ms % MINUTE_MS);

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { LEASE_MS, type Process } from '../leases/leases.js';
-import { countsIn, windowAt } from './rate-counts.js';
+import { countsIn, countsOfRow, windowAt } from './rate-counts.js';
 import type {
   HotRates,
   RateCommand,
@@ -128,13 +128,4 @@ export class SharedRates implements RateStore {
       });
     }
   }
-}
-
-function countsOfRow({ window_ms, requests, tokens, in_flight }: CounterRow): RateCounts {
-  return {
-    window_ms: Number(window_ms),
-    requests: Number(requests),
-    tokens: Number(tokens),
-    in_flight: Number(in_flight),
-  };
 }

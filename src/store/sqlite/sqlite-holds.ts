@@ -11,7 +11,7 @@ import {
   type ChargeCommand,
 } from '../hot-path.js';
 import type { HoldResult, Collected } from '../store-types.js';
-import { maxNano, minNano } from '../../lib/money.js';
+import { minNano } from '../../lib/money.js';
 import { MAX_NANO } from '../column-values.js';
 import { ENDED_HOLD, prepareBulk, prepareChargeInsert, prepareHoldInsert } from './sqlite-bulk.js';
 import type { OpenWindow } from '../limits/hold-windows.js';
@@ -324,7 +324,7 @@ export class SqliteCharges implements Batch<ChargeCommand, Collected | false> {
   #roomInWindows(windows: string | null, freed_nano: bigint): bigint | undefined {
     if (windows === null) return undefined;
     const left_nano = this.allowances.left(windows, this.now());
-    return left_nano === undefined ? undefined : maxNano([left_nano]) + freed_nano;
+    return left_nano === undefined ? undefined : freed_nano + (left_nano > 0n ? left_nano : 0n);
   }
 
   /** The balance that no hold has set aside. */

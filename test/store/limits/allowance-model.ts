@@ -1,6 +1,6 @@
 import {
   isCalendarWindow,
-  windowDuration_ms,
+  windowDurationMs,
   type AllowanceState,
   type AllowanceWindow,
 } from '../../../src/core/limits.js';
@@ -114,7 +114,7 @@ export class PlainModel {
     const isRaised = one.extra_until_ms !== null && one.extra_until_ms > now_ms;
     const extra = isRaised ? {} : { extra_nano: 0n, extra_until_ms: null };
     if (one.ends_ms > now_ms) return { ...one, ...extra };
-    const duration_ms = windowDuration_ms(one.window) ?? NaN;
+    const duration_ms = windowDurationMs(one.window) ?? NaN;
     const [begins_ms, ends_ms] = isCalendarWindow(one.window)
       ? this.calendar.span(one.window, now_ms)
       : [now_ms, now_ms + duration_ms];
