@@ -93,8 +93,14 @@ const PRICED: ReadonlySet<string> = new Set([
   'max_completion_tokens',
 ]);
 
+const changesFields = memoizeByObject(
+  ({ rename, set }: Upstream) => Object.keys(rename).length > 0 || Object.keys(set).length > 0,
+);
+
 /** Applies `rename` and `set` in place. Fields of the price may be renamed, and not be set. */
-function changeFields(body: RequestFields, { rename, set }: Upstream): void {
+function changeFields(body: RequestFields, upstream: Upstream): void {
+  if (!changesFields(upstream)) return;
+  const { rename, set } = upstream;
   const fixed = new Set(PRICED);
   renameFields(body, rename, (from, to) => {
     const isPriced = from === 'n' || from === 'max_tokens';

@@ -12,6 +12,7 @@ export function mergeCounters<Counters extends object>(
   before: Counters | undefined,
   later: Counters,
 ): Counters {
+  if (before === undefined) return later;
   const merged = mergeFields(before, later, (one, other) =>
     isRecord(one) && isRecord(other) ? mergeFields(one, other, mergeCount) : mergeCount(one, other),
   );

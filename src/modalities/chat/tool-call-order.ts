@@ -34,32 +34,39 @@ export class NamedCallDecoder implements StreamDecoder {
 
   read(events: readonly ServerSentEvent[], deltas: ChatDelta[]): boolean {
     this.#bounds.addEvents(events.length);
-    const read: ChatDelta[] = [];
+    const start = deltas.length;
     try {
-      return this.#decoder.read(events, read);
+      return this.#decoder.read(events, deltas);
     } finally {
-      this.#add(read, deltas);
+      this.#order(deltas, start);
     }
   }
 
   end(deltas: ChatDelta[]): void {
-    const read: ChatDelta[] = [];
-    this.#decoder.end(read);
-    this.#add(read, deltas);
+    const start = deltas.length;
+    this.#decoder.end(deltas);
+    this.#order(deltas, start);
   }
 
-  #add(read: readonly ChatDelta[], deltas: ChatDelta[]): void {
-    for (const delta of read) {
-      const { index, tool_calls, reasoning_details, finish_reason } = delta;
-      if (reasoning_details) this.#bounds.addReasoning(index ?? 0, reasoning_details);
-      if (index === undefined || (!tool_calls && !this.#choices.has(index))) deltas.push(delta);
-      else {
-        const fragments = this.#callsOf(index).add(tool_calls, finish_reason !== undefined);
-        if (fragments.length > 0) delta.tool_calls = fragments;
-        else delete delta.tool_calls;
-        if (Object.keys(delta).length > 1) deltas.push(delta);
-      }
+  /** Orders the calls of the deltas from `start` on, in place. */
+  #order(deltas: ChatDelta[], start: number): void {
+    let end = start;
+    for (let at = start; at < deltas.length; at += 1) {
+      const delta = deltas[at];
+      if (delta && this.#keeps(delta)) deltas[end++] = delta;
     }
+    deltas.length = end;
+  }
+
+  /** Replaces the fragments of a delta by those that can be sent now. False if nothing is left. */
+  #keeps(delta: ChatDelta): boolean {
+    const { index, tool_calls, reasoning_details, finish_reason } = delta;
+    if (reasoning_details) this.#bounds.addReasoning(index ?? 0, reasoning_details);
+    if (index === undefined || (!tool_calls && !this.#choices.has(index))) return true;
+    const fragments = this.#callsOf(index).add(tool_calls, finish_reason !== undefined);
+    if (fragments.length > 0) delta.tool_calls = fragments;
+    else delete delta.tool_calls;
+    return Object.keys(delta).length > 1;
   }
 
   #callsOf(index: number): NamedCalls {
