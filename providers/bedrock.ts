@@ -1,4 +1,5 @@
 import { CLAUDE_TOOL_RULES, wire_flags as claude_flags } from './anthropic/codec.js';
+import { estimateTokens } from './anthropic/count.js';
 import { isClaude } from './anthropic/models.js';
 import type { ChatCodec, ToolRules } from '../src/modalities/chat/codec.js';
 import type { Upstream } from '../src/core/model.js';
@@ -36,6 +37,7 @@ export const chat: ChatCodec = {
   decode: (body, call, upstream) => codecOf(upstream).decode(body, call, upstream),
   decodeStream: (call, upstream) => codecOf(upstream).decodeStream(call, upstream),
   toolRules: (_, { model }) => (/mistral/iu.test(model) ? MISTRAL_TOOL_RULES : TOOL_RULES),
+  estimateTokens,
   openFrames,
 };
 

@@ -74,6 +74,8 @@ export const chat: ChatCodec = {
   decode: (body, call, upstream) => codecOf(upstream).decode(body, call, upstream),
   decodeStream: (call, upstream) => codecOf(upstream).decodeStream(call, upstream),
   toolRules: (call, upstream) => codecOf(upstream).toolRules?.(call, upstream),
+  estimateTokens: (parts, call, upstream) =>
+    codecOf(upstream).estimateTokens?.(parts, call, upstream),
 };
 
 function codecOf({ model }: Upstream): ChatCodec {

@@ -3,6 +3,7 @@ import type { Encoded } from '../../src/core/provider.js';
 import { renameFields, setFields } from '../../src/core/field-changes.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/objects.js';
+import { estimateTokens } from './count.js';
 import { decode } from './decode.js';
 import { messagesBody, READ } from './encode.js';
 import { decodeStream } from './stream.js';
@@ -72,6 +73,7 @@ export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
         envelope === 'anthropic' && call.others ? otherFields : noFields,
       ),
     toolRules: () => CLAUDE_TOOL_RULES,
+    estimateTokens,
   };
 }
 

@@ -1,3 +1,14 @@
+/** How the models of one generation count, in tokens. */
+export interface Counting {
+  /** For a token of the vocabulary by which the gateway counts texts. */
+  text: number;
+  /** What the API writes into a prompt where there are tools. */
+  tools: number;
+  /** The most pixels of an image's longer edge, and its most tokens: larger ones are scaled. */
+  image_edge: number;
+  image_most: number;
+}
+
 /** The fields that one generation of Claude accepts, and those that it refuses with a 400. */
 export interface ClaudeModel {
   /** The most output tokens; undefined where they are not known. */
@@ -20,6 +31,7 @@ export interface ClaudeModel {
   system_turns: boolean;
   /** Continues a last message of the assistant. */
   prefill: boolean;
+  counting: Counting;
 }
 
 interface Version {
@@ -74,6 +86,7 @@ function knownModel({ family, number }: Version): ClaudeModel {
     forced_tools: !alwaysThinks || (family === 'fable' && number === 500),
     system_turns: number >= 408,
     prefill: number < 406,
+    counting: countingOf(number),
   };
 }
 
@@ -81,6 +94,15 @@ function thinkingOf(number: number): ClaudeModel['thinking'] {
   if (number >= 407) return 'adaptive';
   if (number >= 406) return 'budget-or-adaptive';
   return number >= 307 ? 'budget' : 'none';
+}
+
+/** Measured on recorded answers; the edges and limits of images are those of the vision guide. */
+const NEWEST: Counting = { text: 1.38, tools: 285, image_edge: 2_576, image_most: 4_784 };
+const OLDER = { text: 1.1, image_edge: 1_568, image_most: 1_568 };
+
+function countingOf(number: number): Counting {
+  if (number >= 407) return NEWEST;
+  return { ...OLDER, tools: number >= 405 ? 495 : 300 };
 }
 
 function thinkingOff(family: string): ClaudeModel['thinking_off'] {
@@ -106,6 +128,7 @@ const UNKNOWN_CLAUDE: ClaudeModel = {
   forced_tools: true,
   system_turns: false,
   prefill: false,
+  counting: NEWEST,
 };
 
 const FOREIGN: ClaudeModel = {
@@ -119,4 +142,5 @@ const FOREIGN: ClaudeModel = {
   forced_tools: true,
   system_turns: false,
   prefill: true,
+  counting: { ...OLDER, tools: 300 },
 };

@@ -49,6 +49,9 @@ function wireOf(name: string): CountedWire {
   return wire;
 }
 
+/** Their models count a prompt in a way of their own. */
+const CLAUDE_WIRES = new Set(['anthropic', 'invoke']);
+
 describe('usage that an upstream has reported', () => {
   let upstream: FakeUpstream;
   let gateway: TestGateway;
@@ -137,7 +140,8 @@ describe('usage that an upstream has reported', () => {
         const odd = { fresh: -1, prompt: -1, output: 30 };
         step = stream(wire, [...SEEN, { counts: odd }], wire.end());
         const row = await chargeOf(async () => (await ask(`${wire.name}-abort`)).text());
-        const nano = 5n * PRICES.input + PRICES.output;
+        const prompt = CLAUDE_WIRES.has(wire.name) ? 10n : 5n;
+        const nano = prompt * PRICES.input + PRICES.output;
         expect(costOf(row)).to.deep.equal({ nano, estimated: true });
       });
     });

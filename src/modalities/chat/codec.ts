@@ -1,4 +1,5 @@
 import { hasMethods, isRecord } from '../../lib/objects.js';
+import type { PictureSize } from '../../lib/picture-size.js';
 import type { Encoded } from '../../core/provider.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
 import type { MessagesBlock, MessagesMessage, MessagesTool } from '../../schema-types/messages.js';
@@ -155,6 +156,22 @@ export interface ToolRules {
   properties?: WordRule;
 }
 
+/**
+ * The parts of a prompt that is read once, apart from its files. Texts are counted by the gateway's
+ * own vocabulary.
+ */
+export interface PromptParts {
+  text_tokens: number;
+  /** Of the tools that are offered, and of the form that the answer must have. */
+  tool_tokens: number;
+  schema_tokens: number;
+  messages: number;
+  /** The sizes of the images; undefined for one that does not tell its own. */
+  images: readonly (PictureSize | undefined)[];
+  /** The most tokens of one image, by which calls are held. */
+  image_most: number;
+}
+
 /** A step behind the decoder of a stream, for the call as it was sent. */
 export type StreamStep = (decoder: StreamDecoder, sent: ChatCall) => StreamDecoder;
 
@@ -184,6 +201,8 @@ export interface ChatCodec {
    * sent, or only such as the upstream itself has signed, which no client can make up.
    */
   reasoningSent?(message: ChatMessage, upstream: Upstream): string;
+  /** An estimate of the tokens of a prompt; undefined where the upstream's own way is not known. */
+  estimateTokens?(parts: PromptParts, call: ChatCall, upstream: Upstream): number | undefined;
 }
 
 /** Decodes the events of one streamed answer. */
@@ -192,7 +211,7 @@ export type StreamDecoder = EventDecoder<ChatDelta>;
 /** Whether an adapter's export is a chat codec. */
 export function isChatCodec(value: unknown): value is ChatCodec {
   if (!isRecord(value) || !hasMethods(value, ['encode', 'decode', 'decodeStream'])) return false;
-  const optional = ['openFrames', 'toolRules', 'reasoningSent'].filter(
+  const optional = ['openFrames', 'toolRules', 'reasoningSent', 'estimateTokens'].filter(
     (name) => value[name] !== undefined,
   );
   return hasMethods(value, optional);

@@ -19,10 +19,12 @@ import {
   type ChatCall,
   type ChatChoice,
   type ChatReply,
+  type PromptParts,
   type ToolCall,
 } from './codec.js';
 import { mostSeconds } from '../../lib/audio-length.js';
-import { headOf } from '../../lib/data-url.js';
+import { base64Of, headOf, isDataUrl } from '../../lib/data-url.js';
+import { pictureSize, type PictureSize } from '../../lib/picture-size.js';
 import { readFileSize, UNKNOWN_PAGES } from './file-size.js';
 import type { MediaFile, MediaSizes } from '../../lib/media-reader.js';
 import type { ChatMessage, ContentPart } from '../../schema-types/chat-completion.js';
@@ -64,7 +66,8 @@ export function maxTokens(request: ChatRequest, model: Model, provider: Provider
       (TEMPLATE_TOKENS +
         MESSAGE_TOKENS * size.messages +
         size.text_bytes +
-        imageTokens(most, model, provider) +
+        size.images * imageMost(model, provider) +
+        pageTokens(most, model, provider) +
         audio_tokens +
         hiddenTokens(request, provider)),
     completion_tokens: (call.max_tokens ?? 0) * call.n,
@@ -72,12 +75,16 @@ export function maxTokens(request: ChatRequest, model: Model, provider: Provider
   };
 }
 
-/** The tokens of images and pages of files, for the max cost and for estimates. */
-function imageTokens(size: PromptSize, { limits }: Model, provider: Provider): number {
-  const image_tokens = limits.image_tokens ?? provider.image_tokens ?? DEFAULT_IMAGE_TOKENS;
+/** The most tokens of one image. */
+function imageMost({ limits }: Model, provider: Provider): number {
+  return limits.image_tokens ?? provider.image_tokens ?? DEFAULT_IMAGE_TOKENS;
+}
+
+/** The tokens of the pages of files, for the max cost and for estimates. */
+function pageTokens({ pages }: PromptSize, model: Model, provider: Provider): number {
   // An upstream reads at most as much of a file as its context holds.
-  const page_tokens = size.pages * (PAGE_TEXT_TOKENS + image_tokens);
-  return size.images * image_tokens + Math.min(page_tokens, limits.context ?? Infinity);
+  const tokens = pages * (PAGE_TEXT_TOKENS + imageMost(model, provider));
+  return Math.min(tokens, model.limits.context ?? Infinity);
 }
 
 /** The tokens of audio, for the max cost and for estimates. */
@@ -321,30 +328,50 @@ export function guessPromptTokens({ size }: ChatRequest): number {
   );
 }
 
-/** Fields that the model reads as part of the prompt, as `maxTokens` counts them. */
-const PROMPT_FIELDS = ['tools', 'response_format'];
-
 /** An estimate of the tokens of a prompt that is read once. */
 export async function promptTokens({
   request,
   model,
   upstream,
 }: Pick<Terms, 'request' | 'model' | 'upstream'>): Promise<number> {
-  const { messages, fields } = request.call;
-  const operation = upstream.provider.operations.get('chat');
+  const { call, size } = request;
+  const { provider } = upstream;
+  const operation = provider.operations.get('chat');
   const codec = isChatCodec(operation?.codec) ? operation.codec : undefined;
-  const texts = messages.flatMap((message) => {
+  const texts = call.messages.flatMap((message) => {
     const reasoning = codec?.reasoningSent?.(message, upstream) ?? '';
     return [...textsOfMessage(message), ...(reasoning === '' ? [] : [reasoning])];
   });
-  for (const name of PROMPT_FIELDS) {
-    if (fields[name] !== undefined) texts.push(JSON.stringify(fields[name]));
-  }
-  const text = await countTokens(texts.join('\n'));
-  const around = TOKENS_PER_MESSAGE * request.size.messages;
-  const media =
-    imageTokens(request.size, model, upstream.provider) + audioTokens(request.size, model);
-  return text + around + media;
+  const parts: PromptParts = {
+    text_tokens: await countTokens(texts.join('\n')),
+    tool_tokens: await fieldTokens(call.fields.tools),
+    schema_tokens: await fieldTokens(call.fields.response_format),
+    messages: size.messages,
+    images: call.messages.flatMap(imageSizes),
+    image_most: imageMost(model, provider),
+  };
+  const read = codec?.estimateTokens?.(parts, call, upstream) ?? plainEstimate(parts);
+  return read + pageTokens(size, model, provider) + audioTokens(size, model);
+}
+
+function plainEstimate(parts: PromptParts): number {
+  const { text_tokens, tool_tokens, schema_tokens, messages, images, image_most } = parts;
+  const texts = text_tokens + tool_tokens + schema_tokens;
+  return texts + TOKENS_PER_MESSAGE * messages + images.length * image_most;
+}
+
+/** The tokens of a field that the model reads as part of the prompt, as `maxTokens` has it. */
+async function fieldTokens(field: unknown): Promise<number> {
+  return field === undefined ? 0 : countTokens(JSON.stringify(field));
+}
+
+function imageSizes({ content }: ChatMessage): (PictureSize | undefined)[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part) =>
+    part.type === 'image_url'
+      ? [isDataUrl(part.image_url.url) ? pictureSize(base64Of(part.image_url.url)) : undefined]
+      : [],
+  );
 }
 
 /** Tool calls as text, without the signature that an ID may contain: the model does not read it. */
