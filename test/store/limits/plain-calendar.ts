@@ -11,34 +11,49 @@ interface WallDay {
 
 /**
  * The days of a time zone, found by looking at the clock on its walls every quarter of an hour. It
- * is slow and plain, to compare `ZoneCalendar` with.
+ * is slow and plain, to compare `ZoneCalendar` with. It looks as far ahead as it is asked for.
  */
 export class PlainCalendar {
   readonly #days: WallDay[] = [];
+  readonly #dates: Intl.DateTimeFormat;
+  readonly #weekdays: Intl.DateTimeFormat;
+  #looked_ms: number;
 
-  constructor(time_zone: string, from_ms: number, to_ms: number) {
+  constructor(time_zone: string, from_ms: number) {
     const zone = { timeZone: time_zone } as const;
-    const dates = new Intl.DateTimeFormat('sv', { ...zone, dateStyle: 'short' });
-    const weekdays = new Intl.DateTimeFormat('en', { ...zone, weekday: 'short' });
-    for (let time_ms = from_ms; time_ms < to_ms; time_ms += QUARTER_MS) {
-      const date = dates.format(time_ms);
-      if (date === this.#days.at(-1)?.date) continue;
-      this.#days.push({ date, weekday: weekdays.format(time_ms), begins_ms: time_ms });
-    }
+    this.#dates = new Intl.DateTimeFormat('sv', { ...zone, dateStyle: 'short' });
+    this.#weekdays = new Intl.DateTimeFormat('en', { ...zone, weekday: 'short' });
+    this.#looked_ms = from_ms;
   }
 
   /** The begin and the end of the window that this time is in. */
   span(window: CalendarWindow, now_ms: number): [begins_ms: number, ends_ms: number] {
-    const today = this.#days.findLastIndex(({ begins_ms }) => begins_ms <= now_ms);
-    const isFirst = (at: number): boolean => {
-      const day = this.#days[at];
+    while (this.#looked_ms <= now_ms) this.#look();
+    const isFirst = ({ date, weekday }: WallDay): boolean => {
       if (window === 'day') return true;
-      return window === 'week' ? day?.weekday === 'Mon' : day?.date.endsWith('-01') === true;
+      return window === 'week' ? weekday === 'Mon' : date.endsWith('-01');
     };
-    let first = today;
-    while (!isFirst(first)) first -= 1;
+    let today = this.#days.findLastIndex(({ begins_ms }) => begins_ms <= now_ms);
     let next = today + 1;
-    while (!isFirst(next)) next += 1;
-    return [this.#days[first]?.begins_ms ?? NaN, this.#days[next]?.begins_ms ?? NaN];
+    while (!isFirst(this.#day(today))) today -= 1;
+    while (!isFirst(this.#day(next))) next += 1;
+    return [this.#day(today).begins_ms, this.#day(next).begins_ms];
+  }
+
+  #day(at: number): WallDay {
+    if (at < 0) throw new RangeError('The calendar begins later than that.');
+    for (;;) {
+      const day = this.#days[at];
+      if (day) return day;
+      this.#look();
+    }
+  }
+
+  #look(): void {
+    const begins_ms = this.#looked_ms;
+    this.#looked_ms += QUARTER_MS;
+    const date = this.#dates.format(begins_ms);
+    if (date === this.#days.at(-1)?.date) return;
+    this.#days.push({ date, weekday: this.#weekdays.format(begins_ms), begins_ms });
   }
 }
