@@ -1,6 +1,5 @@
 import { Agent, Pool, buildConnector } from 'undici';
 import type { Provider, WireRequest } from '../core/provider.js';
-import { packetsIn } from './packets-in.js';
 import { UpstreamCall, unsent } from './upstream-call.js';
 import { dispatchLocally } from './in-process.js';
 import { lookupPublic, assertPublic } from './ssrf-guard.js';
@@ -45,11 +44,11 @@ export function createNetwork({ connections, idle_ms }: NetworkOptions): Network
       new Pool(origin, { ...options, keepAliveTimeout: idleOf(origin, idle_ms) }),
   };
   const connecting = { allowH2: false, timeout: CONNECT_MS };
-  const agent = new Agent({ ...limits, connect: connectorOf(connecting) });
+  const agent = new Agent({ ...limits, connect: buildConnector(connecting) });
   // Upstreams choose these addresses, so calls to them share no sockets with the provider.
   const outside = new Agent({
     ...limits,
-    connect: connectorOf({ ...connecting, lookup: lookupPublic }),
+    connect: buildConnector({ ...connecting, lookup: lookupPublic }),
   });
   const targetFor = memoizeByObject(targetOf);
   const sockets = new SocketCount(connections);
@@ -137,41 +136,4 @@ function targetOf(provider: Provider): Target {
     value,
   ]);
   return { ...baseOf(provider), headers: { ...IDENTITY, ...Object.fromEntries(lowered) } };
-}
-
-/** The most bytes that Node.js reads at once. */
-const PACKET_BYTES = 64 * 1024;
-
-/** The most hosts whose TLS sessions are kept. */
-const MAX_SESSIONS = 100;
-
-/**
- * Connects as undici does, but packets of all its sockets arrive in one memory, from which each is
- * copied. Otherwise Node.js takes 64 KiB for each packet and gives most of it back. A TLS session
- * is resumed at the next connection to its host.
- */
-export function connectorOf(options: buildConnector.BuildOptions): buildConnector.connector {
-  const arriving = Buffer.allocUnsafeSlow(PACKET_BYTES);
-  const sessions = new Map<string, Buffer>();
-  return (target, callback) => {
-    const { socket, onread } = packetsIn(arriving);
-    const host = target.servername ?? target.hostname;
-    const session = sessions.get(host);
-    // One for each socket: the function that gets its packets must know it.
-    const connect = buildConnector({ ...options, onread, session, maxCachedSessions: 0 });
-    connect(target, (...[error, opened]) => {
-      if (error) return callback(error, null);
-      socket.is = opened;
-      opened.on('session', (fresh: Buffer) => keep(sessions, host, fresh));
-      callback(null, opened);
-    });
-  };
-}
-
-/** The session that was kept first makes room. */
-function keep(sessions: Map<string, Buffer>, host: string, session: Buffer): void {
-  sessions.delete(host);
-  const [first] = sessions.keys();
-  if (first !== undefined && sessions.size >= MAX_SESSIONS) sessions.delete(first);
-  sessions.set(host, session);
 }
