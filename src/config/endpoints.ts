@@ -17,7 +17,14 @@ export function defaultEndpoints(modalities: Modalities): DefaultEndpoint[] {
     ...formats.map(({ endpoint }) => endpoint),
     ...endpoints,
   ]);
-  return [...brought, ...MODELS];
+  return [...brought, ...MODELS].flatMap(withSecondPath);
+}
+
+/** An endpoint, and the same at its second path. */
+function withSecondPath(endpoint: DefaultEndpoint): DefaultEndpoint[] {
+  const { name, at, stages, also } = endpoint;
+  if (!also) return [endpoint];
+  return [endpoint, { name: also.name(name), at: at.replace(also.first, also.second), stages }];
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -13,6 +13,7 @@ import type { ProviderManifest } from '../schema-types/provider.js';
 import type { Network } from '../upstream/network-types.js';
 import type { Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
+import type { SecondPath } from './second-path.js';
 import type { Services } from './services.js';
 import { walkTexts, type EachText, type TextShape } from './text-walk.js';
 import type { Answer, RoutedTask, Work } from './work.js';
@@ -23,6 +24,8 @@ export interface DefaultEndpoint {
   /** Its method and path. */
   readonly at: string;
   readonly stages: readonly (string | Readonly<Record<string, unknown>>)[];
+  /** A second path at which it is served too. */
+  readonly also?: SecondPath;
 }
 
 /** The description of an endpoint in the OpenAPI document. */

@@ -29,7 +29,7 @@ export function operationReader<Codec>(
 export function spendingEndpoint(
   name: string,
   at: string,
-  { modality, format }: { modality: string; format: string },
+  { modality, format, also }: { modality: string; format: string } & Pick<DefaultEndpoint, 'also'>,
 ): DefaultEndpoint {
   const stages = [
     'auth',
@@ -40,7 +40,7 @@ export function spendingEndpoint(
     { transform: modality },
     'meter',
   ];
-  return { name, at, stages };
+  return { name, at, stages, ...(also && { also }) };
 }
 
 /** What tells one spending operation from another. */

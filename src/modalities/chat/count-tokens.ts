@@ -28,12 +28,16 @@ function isCountable(work: unknown): work is Countable {
 }
 
 /** The endpoint at `at` that counts the prompt of a request of the format `name`. */
-export function countingEndpoint(name: string, at: string): DefaultEndpoint {
+export function countingEndpoint(
+  name: string,
+  at: string,
+  also?: DefaultEndpoint['also'],
+): DefaultEndpoint {
   const stages = [
     'auth',
     { validate: name },
     { route: { capability: 'chat' } },
     { transform: countTokens.name },
   ];
-  return { name, at, stages };
+  return { name, at, stages, ...(also && { also }) };
 }

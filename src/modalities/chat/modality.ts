@@ -13,11 +13,11 @@ import {
 import { completions } from './formats/completions.js';
 import type { ChatFormat } from './formats/format.js';
 import { openAiChat } from './formats/openai-chat.js';
-import { openAiResponses, responses } from './formats/responses.js';
+import { responses } from './formats/responses.js';
+import { responsesCount } from './formats/responses-count.js';
 import {
   countContentTokens,
   generateContent,
-  stableContentEndpoints,
   streamGenerateContent,
 } from './formats/generate-content.js';
 import { modelEndpoints } from './formats/model-lists.js';
@@ -35,6 +35,7 @@ const FORMATS: readonly ChatFormat[] = [
   messages,
   messagesCount,
   responses,
+  responsesCount,
   generateContent,
   streamGenerateContent,
   countContentTokens,
@@ -46,7 +47,7 @@ const TEXT = ['chat', 'vision', 'audio', 'tools', 'file'] as const;
 export const chat: Modality = {
   name: 'chat',
   formats: FORMATS,
-  endpoints: [openAiResponses, ...stableContentEndpoints, ...modelEndpoints],
+  endpoints: modelEndpoints,
   operations: [
     spendingOperation({
       name: 'chat',

@@ -2,11 +2,7 @@ import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/operation.js';
 import { unaryPlan } from '../../pipeline/unary-work.js';
 import { wholeAnswer } from '../../pipeline/work.js';
-import {
-  embedding as openAiFormat,
-  openAiEmbeddings,
-  type EmbeddingFormat,
-} from './formats/embedding.js';
+import { embedding as openAiFormat, type EmbeddingFormat } from './formats/embedding.js';
 import { readEmbedding } from './manifest.js';
 import { embeddingBill, embeddingMaxCost, embeddingMaxTokens } from './price.js';
 import { probeEmbedding } from './probe.js';
@@ -36,7 +32,7 @@ const plan = unaryPlan({
 export const embedding: Modality = {
   name: 'embedding',
   formats: FORMATS,
-  endpoints: [openAiEmbeddings],
+  endpoints: [],
   operations: [
     spendingOperation({
       name: 'embedding',

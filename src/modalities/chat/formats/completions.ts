@@ -2,6 +2,7 @@ import { detailedUsageBody, type Bill } from '../../../billing/bill.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
+import { OPENAI_BASE } from '../../../pipeline/second-path.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { CompletionsBody } from '../../../schema-types/completions.js';
 import type { ChatRequest, AnswerHead, VisibleParts } from '../call.js';
@@ -19,6 +20,7 @@ export const completions: ChatFormat = {
   endpoint: spendingEndpoint('completions', 'POST /v1/completions', {
     modality: 'chat',
     format: 'completions',
+    also: OPENAI_BASE,
   }),
   description: {
     summary: "Complete a prompt, in OpenAI's older format",

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../lib/objects.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
-import type { DefaultEndpoint } from '../../../pipeline/modality.js';
+import { STABLE_VERSION } from '../../../pipeline/second-path.js';
 import type { GenerateContentBody } from '../../../schema-types/generate-content.js';
 import { countingEndpoint } from '../count-tokens.js';
 import type { ChatFormat } from './format.js';
@@ -26,7 +26,11 @@ export const countContentTokens: ChatFormat = {
   ...generateContent,
   name: 'count-content-tokens',
   only_counts: true,
-  endpoint: countingEndpoint('count-content-tokens', 'POST /v1beta/models/{model}:countTokens'),
+  endpoint: countingEndpoint(
+    'count-content-tokens',
+    'POST /v1beta/models/{model}:countTokens',
+    STABLE_VERSION,
+  ),
   description: {
     summary: "Count the tokens of a prompt, in Gemini's format",
     details: 'An estimate that costs nothing. Nothing is held for it, and no upstream is asked.',
@@ -48,17 +52,6 @@ function normalizeCounted(body: unknown): unknown {
   return normalizeSpelling(body);
 }
 
-/** The same endpoints under the path of the API's stable version. */
-export const stableContentEndpoints: readonly DefaultEndpoint[] = [
-  generateContent,
-  streamGenerateContent,
-  countContentTokens,
-].map(({ endpoint: { name, at, stages } }) => ({
-  name: `${name}-v1`,
-  at: at.replace('/v1beta/', '/v1/'),
-  stages,
-}));
-
 /** Whether a request calls a method of a model, which only this API does. */
 function isCall(method: string, path: string): boolean {
   return method === 'POST' && /^\/v1\/models\/.+:\w+$/u.test(path);
@@ -76,6 +69,7 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
     endpoint: spendingEndpoint(name, `POST /v1beta/models/{model}:${method}`, {
       modality: 'chat',
       format: name,
+      also: STABLE_VERSION,
     }),
     description: {
       summary: `${streams ? 'Stream generated' : 'Generate'} content, in Gemini's format`,

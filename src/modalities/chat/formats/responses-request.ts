@@ -43,8 +43,14 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'logprobs',
 ]);
 
-/** Fields that refer to the stored state of an earlier request. */
-const STATE_FIELDS = ['previous_response_id', 'conversation', 'prompt'] as const;
+const WHOLE = 'send the whole conversation';
+/** Fields that need answers to be kept, and what to do in place of each. */
+const STATE_FIELDS = [
+  ['background', 'wait for the answer, or stream it'],
+  ['previous_response_id', WHOLE],
+  ['conversation', WHOLE],
+  ['prompt', 'send its text as instructions and input'],
+] as const;
 const SHAPE = new BodyShape('responses');
 const SEALED = 'reasoning.encrypted_content';
 const LOGPROBS = 'message.output_text.logprobs';
@@ -103,10 +109,11 @@ function asksReasoning({ include, reasoning }: ResponsesBody): boolean {
 }
 
 function refuseState(body: ResponsesBody): void {
-  const param = body.background === true ? 'background' : STATE_FIELDS.find((name) => body[name]);
-  if (param === undefined) return;
-  const message = `${param} cannot be used, as answers are not kept: send the whole conversation.`;
-  throw new GatewayError('invalid_request', message, { param });
+  for (const [param, instead] of STATE_FIELDS) {
+    if (!body[param]) continue;
+    const message = `${param} cannot be used, as answers are not kept: ${instead}.`;
+    throw new GatewayError('invalid_request', message, { param });
+  }
 }
 
 function userItem(text: string): ResponsesItem {

@@ -1,4 +1,5 @@
 import { spendingEndpoint } from '../../../pipeline/operation.js';
+import { OPENAI_BASE } from '../../../pipeline/second-path.js';
 import type { ResponsesBody } from '../../../schema-types/responses.js';
 import type { ChatChoice } from '../codec.js';
 import type { AnswerHead, ClientTools } from '../call.js';
@@ -27,6 +28,7 @@ export const responses: ChatFormat = {
   endpoint: spendingEndpoint('responses', 'POST /v1/responses', {
     modality: 'chat',
     format: 'responses',
+    also: OPENAI_BASE,
   }),
   description: {
     summary: "Create a response, in the format of OpenAI's Responses API",
@@ -54,12 +56,6 @@ export const responses: ChatFormat = {
   stream: (head, visible, request) => new ResponsesWriter(head, visible, request),
   errorStream: failedStream,
 };
-
-/** The same endpoint under `/openai/v1`. */
-export const openAiResponses = spendingEndpoint('openai-responses', 'POST /openai/v1/responses', {
-  modality: 'chat',
-  format: 'responses',
-});
 
 function itemsOf(head: AnswerHead, choice?: ChatChoice, tools?: ClientTools): Item[] {
   const items: Item[] = [];

@@ -5,6 +5,7 @@ import { GatewayError, refuseField } from '../../../core/errors.js';
 import { publicName, type Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
+import { OPENAI_BASE } from '../../../pipeline/second-path.js';
 import type { EmbeddingBody } from '../../../schema-types/embedding.js';
 import type { EmbeddingCall, EmbeddingInput, Vector } from '../codec.js';
 import { inFormat } from '../vector.js';
@@ -29,6 +30,7 @@ export const embedding: EmbeddingFormat = {
   endpoint: spendingEndpoint('embeddings', 'POST /v1/embeddings', {
     modality: 'embedding',
     format: 'embedding',
+    also: OPENAI_BASE,
   }),
   description: {
     summary: 'Create embeddings',
@@ -52,13 +54,6 @@ export const embedding: EmbeddingFormat = {
     usage: { prompt_tokens, total_tokens: prompt_tokens },
   }),
 };
-
-/** The same format below `/openai/v1`. */
-export const openAiEmbeddings = spendingEndpoint(
-  'openai-embeddings',
-  'POST /openai/v1/embeddings',
-  { modality: 'embedding', format: 'embedding' },
-);
 
 /** The most inputs of one request. */
 const MAX_INPUTS = 2_048;

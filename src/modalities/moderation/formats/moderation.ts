@@ -4,6 +4,7 @@ import { tidyPictureUrl } from '../../../lib/tidy-media.js';
 import { refuseField } from '../../../core/errors.js';
 import { publicName, type Model } from '../../../core/model.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
+import { OPENAI_BASE } from '../../../pipeline/second-path.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { ModerationBody } from '../../../schema-types/moderation.js';
 import { checkImageUrl } from '../../../upstream/client-url.js';
@@ -32,6 +33,7 @@ export const moderation: ModerationFormat = {
   endpoint: spendingEndpoint('moderations', 'POST /v1/moderations', {
     modality: 'moderation',
     format: 'moderation',
+    also: OPENAI_BASE,
   }),
   description: {
     summary: 'Moderate texts and images',

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { dropNulls } from '../../../lib/objects.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
+import { OPENAI_BASE } from '../../../pipeline/second-path.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { SpeechBody } from '../../../schema-types/speech.js';
 import type { SpeechCall } from '../codec.js';
@@ -26,6 +27,7 @@ export const speech: SpeechFormat = {
   endpoint: spendingEndpoint('speech', 'POST /v1/audio/speech', {
     modality: 'speech',
     format: 'speech',
+    also: OPENAI_BASE,
   }),
   description: {
     summary: 'Convert text to speech',

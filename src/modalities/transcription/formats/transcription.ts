@@ -4,6 +4,7 @@ import type { Model } from '../../../core/model.js';
 import { audioTyped, secondsOfWav, sniffAudio } from '../../../lib/audio-length.js';
 import { bytesOfBase64, isDataUrl, mediaTypeOf } from '../../../lib/data-url.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
+import { OPENAI_BASE } from '../../../pipeline/second-path.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
 import type { TranscriptionBody } from '../../../schema-types/transcription.js';
 import type { TranscriptionCall } from '../codec.js';
@@ -34,6 +35,7 @@ export const transcription: TranscriptionFormat = {
   endpoint: spendingEndpoint('transcriptions', 'POST /v1/audio/transcriptions', {
     modality: 'transcription',
     format: 'transcription',
+    also: OPENAI_BASE,
   }),
   form: true,
   description: {
@@ -61,6 +63,7 @@ export const translation: TranscriptionFormat = {
   endpoint: spendingEndpoint('translations', 'POST /v1/audio/translations', {
     modality: 'transcription',
     format: 'translation',
+    also: OPENAI_BASE,
   }),
   description: {
     summary: 'Translate audio into English',

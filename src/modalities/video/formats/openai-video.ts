@@ -1,6 +1,7 @@
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { DefaultEndpoint } from '../../../pipeline/modality.js';
+import { OPENAI_BASE } from '../../../pipeline/second-path.js';
 import { headerSafe } from '../../../http/ignored-header.js';
 import { dropNulls, isRecord } from '../../../lib/objects.js';
 import { isDataUrl } from '../../../lib/data-url.js';
@@ -22,7 +23,12 @@ const DEFAULT_MODEL = 'sora-2';
 /** OpenAI's Videos API. Its tasks are those of the queue. */
 export const openAiVideo: VideoFormat = {
   name: 'openai-video',
-  endpoint: { name: 'videos', at: 'POST /v1/videos', stages: submissionStages('openai-video') },
+  endpoint: {
+    name: 'videos',
+    at: 'POST /v1/videos',
+    stages: submissionStages('openai-video'),
+    also: OPENAI_BASE,
+  },
   form: true,
   description: {
     summary: "Create a video, in OpenAI's format",
@@ -41,38 +47,35 @@ export const openAiVideo: VideoFormat = {
   accepted: (task) => ({ status: 200, body: videoObject(task) }),
 };
 
-/** The endpoints for a submitted video, and the whole API below `/openai/v1`. */
-export const openAiVideoEndpoints: readonly DefaultEndpoint[] = [
-  { ...openAiVideo.endpoint, name: 'openai-videos', at: 'POST /openai/v1/videos' },
-  ...below('/v1', ''),
-  ...below('/openai/v1', 'openai-'),
-];
+const STAGES = ['auth', { route: 'video' }];
 
-function below(path: string, prefix: string): DefaultEndpoint[] {
-  const stages = ['auth', { route: 'video' }];
-  return [
-    {
-      name: `${prefix}video-list`,
-      at: `GET ${path}/videos`,
-      stages: ['auth', { transform: 'video.list' }],
-    },
-    {
-      name: `${prefix}video`,
-      at: `GET ${path}/videos/{videoID}`,
-      stages: [...stages, { transform: 'video.retrieve' }],
-    },
-    {
-      name: `${prefix}video-content`,
-      at: `GET ${path}/videos/{videoID}/content`,
-      stages: [...stages, { transform: 'video.download' }, { meter: 'once' }],
-    },
-    {
-      name: `${prefix}video-delete`,
-      at: `DELETE ${path}/videos/{videoID}`,
-      stages: [...stages, { transform: 'video.delete' }],
-    },
-  ];
-}
+/** The endpoints for submitted videos. */
+export const openAiVideoEndpoints: readonly DefaultEndpoint[] = [
+  {
+    name: 'video-list',
+    at: 'GET /v1/videos',
+    stages: ['auth', { transform: 'video.list' }],
+    also: OPENAI_BASE,
+  },
+  {
+    name: 'video',
+    at: 'GET /v1/videos/{videoID}',
+    stages: [...STAGES, { transform: 'video.retrieve' }],
+    also: OPENAI_BASE,
+  },
+  {
+    name: 'video-content',
+    at: 'GET /v1/videos/{videoID}/content',
+    stages: [...STAGES, { transform: 'video.download' }, { meter: 'once' }],
+    also: OPENAI_BASE,
+  },
+  {
+    name: 'video-delete',
+    at: 'DELETE /v1/videos/{videoID}',
+    stages: [...STAGES, { transform: 'video.delete' }],
+    also: OPENAI_BASE,
+  },
+];
 
 const NESTED = /^input_reference\[(image_url|file_id)\]$/u;
 
