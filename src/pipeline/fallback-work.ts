@@ -28,6 +28,10 @@ export class FallbackWork implements Work {
     this.upstreams = upstreamsOfParts(this.#parts);
   }
 
+  get home(): Upstream | undefined {
+    return this.first.work.home;
+  }
+
   get ignored(): readonly string[] {
     return this.first.work.ignored;
   }

@@ -30,6 +30,8 @@ export class RequestNotes {
   paused_ms = 0;
   /** Bits of `FLAGS`. */
   flags = 0;
+  /** Another upstream has answered than that of the call's conversation. */
+  is_moved = false;
   /** The code of an error that was sent after the status. */
   code: string | null = null;
   limited_by: LimitedBy | undefined;

@@ -89,6 +89,13 @@ export interface Work {
   readonly served_by?: Model;
   /** The upstreams that can do it; `route` puts them in the order in which they are tried. */
   upstreams: readonly Upstream[];
+  /**
+   * The text with which its conversation begins, the same in each of its turns: all of them go to
+   * one upstream while it is well. Absent if its upstreams keep nothing from one call to the next.
+   */
+  beginning?(): string;
+  /** The upstream of its conversation, as `route` finds it. */
+  home?: Upstream | undefined;
   /** Names of the fields that were left out, for the header `tollgate-ignored`. */
   readonly ignored: readonly string[];
   /** Whether the answer can be stored for a client that repeats its `Idempotency-Key`. */

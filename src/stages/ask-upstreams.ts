@@ -100,6 +100,8 @@ class AskingRound {
       asked.answered();
       // A stream has only begun: its `finish` reports to `health` how it ends.
       if (!('streams' in answer && answer.streams)) health.answered(upstream.provider.name);
+      const { home } = this.work;
+      notes.is_moved = home !== undefined && home !== upstream;
       this.#answer = answer;
       return true;
     } catch (error) {

@@ -5,17 +5,24 @@ import {
   type Caller,
   type Capability,
   type Model,
-  type Upstream,
 } from '../core/model.js';
 import { isRecord } from '../lib/objects.js';
 import { GatewayError, modelNotAllowed, modelNotFound, OptionError } from '../core/errors.js';
-import { paramsOf, formatOption, fact, type Stage, type State } from '../pipeline/stage.js';
+import {
+  paramsOf,
+  formatOption,
+  fact,
+  type Context,
+  type Stage,
+  type State,
+} from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 import type { ReadMedia } from '../pipeline/work.js';
 import { ignoredHeader } from '../http/ignored-header.js';
 import { FallbackWork, type ModelWork } from '../pipeline/fallback-work.js';
 import type { FindTask, Modalities, Modality, RequestFormat } from '../pipeline/modality.js';
 import { withMissingCapability } from '../pipeline/missing-capability.js';
+import { chancesOf, orderByWeight } from '../pipeline/upstream-order.js';
 import type { Work } from '../pipeline/work.js';
 import { quote } from '../yaml/source.js';
 
@@ -63,8 +70,8 @@ export function route(modalities: Modalities): Stage {
         const work = plan(modality, format, request, model);
         if (work.ignored.length > 0) ctx.set('tollgate-ignored', ignoredHeader(work.ignored));
         if (work.adjusted?.length) ctx.set('tollgate-adjusted', work.adjusted.join(', '));
-        work.upstreams = orderByWeight(work.upstreams, services.random);
-        const others = fallbackWorks(modality, format, state, model, services);
+        orderUpstreams(work, ctx, services);
+        const others = fallbackWorks(modality, format, ctx, model, services);
         const whole = others.length > 0 ? new FallbackWork({ model, work }, others) : work;
         state.work = whole;
         const { measure } = whole;
@@ -81,25 +88,43 @@ export function route(modalities: Modalities): Stage {
 function fallbackWorks(
   modality: Modality,
   format: RequestFormat | undefined,
-  state: State,
+  ctx: Context,
   model: Model,
-  { configuration, random }: Services,
+  services: Services,
 ): ModelWork[] {
-  const request = fact(state, 'request');
-  const { models: allowed } = fact(state, 'caller');
+  const { configuration } = services;
+  const request = fact(ctx.state, 'request');
+  const { models: allowed } = fact(ctx.state, 'caller');
   return (model.fallback ?? []).flatMap((id): ModelWork[] => {
     const other = configuration.models.get(id);
     if (!other || !mayUseModel(allowed, other)) return [];
     try {
       const named = { ...other, alias: publicName(model) };
       const work = plan(modality, format, request, named);
-      work.upstreams = orderByWeight(work.upstreams, random);
+      orderUpstreams(work, ctx, services);
       return [{ model: named, work }];
     } catch (error) {
       if (error instanceof GatewayError) return [];
       throw error;
     }
   });
+}
+
+/**
+ * Puts the upstreams of a work in the order in which they are tried. Those that share the load are
+ * drawn by the conversation, so that its prompts are read from the cache of one of them.
+ */
+function orderUpstreams(work: Work, { req, state }: Context, { random }: Services): void {
+  const beginning = work.beginning?.bind(work);
+  if (!beginning) {
+    work.upstreams = orderByWeight(work.upstreams, random);
+    return;
+  }
+  const { account_id } = fact(state, 'caller');
+  const { body } = fact(state, 'request');
+  const chanceOf = chancesOf({ account_id, body, headers: req.headers, beginning });
+  work.upstreams = orderByWeight(work.upstreams, chanceOf);
+  work.home = work.upstreams[0];
 }
 
 function mediaReader(state: State, { media, configuration }: Services): ReadMedia {
@@ -144,35 +169,4 @@ function refuseUse(model: Model, capability: Capability, { models: allowed }: Ca
   if (model.capabilities.has(capability)) return;
   const message = `The model "${name}" does not do ${capability}.`;
   throw new GatewayError('unsupported_capability', message, { param: 'model' });
-}
-
-/**
- * Returns the order in which upstreams are tried: the order of the file, except that neighbours
- * with a `weight` share the load in proportion to it.
- */
-export function orderByWeight(
-  upstreams: readonly Upstream[],
-  random: () => number,
-): readonly Upstream[] {
-  if (upstreams.length === 1) return upstreams;
-  const ordered: Upstream[] = [];
-  for (let from = 0; from < upstreams.length;) {
-    let to = from + 1;
-    if (upstreams[from]?.weight !== undefined) {
-      while (upstreams[to]?.weight !== undefined) to += 1;
-    }
-    ordered.push(...byWeight(upstreams.slice(from, to), random));
-    from = to;
-  }
-  return ordered;
-}
-
-function byWeight(group: Upstream[], random: () => number): Upstream[] {
-  const drawn: Upstream[] = [];
-  while (group.length > 1) {
-    let rest = random() * group.reduce((sum, { weight }) => sum + (weight ?? 1), 0);
-    const at = group.findIndex(({ weight }) => (rest -= weight ?? 1) < 0);
-    drawn.push(...group.splice(Math.max(at, 0), 1));
-  }
-  return [...drawn, ...group];
 }

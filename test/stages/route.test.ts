@@ -1,80 +1,13 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import type { EndpointEntry } from '../../src/core/configuration.js';
 import type { Context } from '../../src/pipeline/stage.js';
 import type { Services } from '../../src/pipeline/services.js';
 import { MODALITIES } from '../../src/modalities/index.js';
-import { orderByWeight, route } from '../../src/stages/route.js';
+import { route } from '../../src/stages/route.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { chat, errorOf } from '../helpers/ask.js';
 import { until } from '../helpers/until.js';
-import { providerAt, upstreamAt } from '../helpers/upstream.js';
 import type { Capability, Upstream } from '../../src/core/model.js';
-
-const provider = providerAt('http://127.0.0.1');
-
-/** Upstreams called 0, 1, 2, … with these weights. */
-function weighted(weights: readonly (number | undefined)[]): Upstream[] {
-  return weights.map((weight, at) => upstreamAt(provider, { model: String(at), weight }));
-}
-
-function names(upstreams: readonly Upstream[]): number[] {
-  return upstreams.map(({ model }) => Number(model));
-}
-
-const weights = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 2, maxLength: 6 });
-const mixed = fc.array(fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined }), {
-  minLength: 1,
-  maxLength: 8,
-});
-const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-
-describe('the order of upstreams', () => {
-  it('is the order of the file where nothing has a weight', () => {
-    const upstreams = weighted([undefined, undefined, undefined]);
-    expect(orderByWeight(upstreams, () => 0.99)).to.deep.equal(upstreams);
-  });
-
-  it('gives each upstream the share of its weight', () => {
-    const DRAWS = 2_000;
-    fc.assert(
-      fc.property(weights, (shares) => {
-        const upstreams = weighted(shares);
-        const total = shares.reduce((sum, weight) => sum + weight, 0);
-        const firsts = shares.map(() => 0);
-        for (let draw = 0; draw < DRAWS; draw += 1) {
-          const [first = -1] = names(orderByWeight(upstreams, () => (draw + 0.5) / DRAWS));
-          firsts[first] = (firsts[first] ?? 0) + 1;
-        }
-        for (const [at, weight] of shares.entries()) {
-          expect(firsts[at]).to.be.closeTo((DRAWS * weight) / total, 1.5);
-        }
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  it('leaves each group of weighted neighbours where it stands', () => {
-    fc.assert(
-      fc.property(mixed, fc.array(chance, { minLength: 8, maxLength: 8 }), (all, chances) => {
-        const drawn = [...chances];
-        const order = names(orderByWeight(weighted(all), () => drawn.pop() ?? 0));
-        const groups = all.map((_, at) =>
-          all.slice(0, at + 1).findLastIndex((w) => w === undefined),
-        );
-        expect([...order].sort((a, b) => a - b)).to.deep.equal([...all.keys()]);
-        expect(order.map((name) => groups[name])).to.deep.equal(groups);
-      }),
-    );
-  });
-
-  it('orders the rest of a group by weight too', () => {
-    const chances = [0.95, 0.1];
-    expect(names(orderByWeight(weighted([5, 4, 1]), () => chances.shift() ?? 0))).to.deep.equal([
-      2, 0, 1,
-    ]);
-  });
-});
 
 describe('the stage route', () => {
   let acme: OpenaiGateway;
@@ -176,7 +109,8 @@ describe('the stage route', () => {
 
   it('shares the calls of one model among its upstreams by weight', async () => {
     const asked = acme.upstream.requests.length;
-    await Promise.all(Array.from({ length: 60 }, () => chat(acme, { model: 'shared', messages })));
+    const talks = Array.from({ length: 60 }, (_, at) => [{ role: 'user', content: `Talk ${at}` }]);
+    await Promise.all(talks.map((one) => chat(acme, { model: 'shared', messages: one })));
     const models = acme.upstream.requests.slice(asked).map(({ json }) => (json as Upstream).model);
     expect(new Set(models)).to.deep.equal(new Set(['left', 'right']));
   });

@@ -32,6 +32,7 @@ import {
   type ChatCodec,
   type ChatReply,
 } from './codec.js';
+import { beginningOf } from './conversation-beginning.js';
 import type { Countable } from './count-tokens.js';
 import { withDefaults } from './defaults.js';
 import { openEvents, streamedAnswer } from './streamed-answer.js';
@@ -67,6 +68,7 @@ export function chatPlanner(formats: readonly ChatFormat[]): Modality['plan'] {
 /** A chat request fitted to its model. */
 class PlannedChat implements Work, Countable {
   upstreams: readonly Upstream[];
+  home: Upstream | undefined;
   #writer: ChatStreamWriter | undefined;
   /** The messages with their URLs fetched, once for all upstreams that need that. */
   #inlined: Promise<ChatCall['messages']> | undefined;
@@ -79,6 +81,10 @@ class PlannedChat implements Work, Countable {
     private readonly model: Model,
   ) {
     this.upstreams = model.upstreams;
+  }
+
+  beginning(): string {
+    return beginningOf(this.request.call.messages);
   }
 
   get ignored(): readonly string[] {
