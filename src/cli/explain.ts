@@ -63,6 +63,9 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
   const { margins } = await import('../gateway/margins.js');
   const explained: Explained = {
     model,
+    aliases: [...configuration.aliases.values()].flatMap(({ id: own, alias }) =>
+      own === model.id && alias !== undefined && alias !== id ? [alias] : [],
+    ),
     endpoints,
     rates: { ...configuration.rates, ...(model.rates && { model: model.rates }) },
     margins: await margins(model.upstreams),
@@ -78,6 +81,9 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
   };
   if (json) return printJson(shapeOf(explained));
   if (model.alias !== undefined) printLine(`${id} is an alias of ${model.id}.`);
+  if (explained.aliases.length > 0) {
+    printLine(`${model.id} is also called ${explained.aliases.join(', ')}.`);
+  }
   if (model.description !== undefined) printLine(model.description);
   printLine(`${model.id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);
   if (model.fallback) printLine(`Where it fails, ${model.fallback.join(', ')} serves.`);
@@ -98,6 +104,8 @@ function shownDefaults(fields: Readonly<Record<string, unknown>> = {}): Record<s
 
 interface Explained {
   model: Model;
+  /** Its other names. */
+  aliases: readonly string[];
   endpoints: readonly EndpointEntry[];
   rates: RateLimits & { model?: Rates };
   margins: readonly Margin[][];
@@ -258,6 +266,7 @@ function printBill({ request, held_nano, charges }: SampleBill): void {
 
 function shapeOf({
   model,
+  aliases,
   endpoints,
   rates,
   margins,
@@ -269,6 +278,7 @@ function shapeOf({
   return {
     model: model.id,
     ...(model.alias !== undefined && { alias: model.alias }),
+    ...(aliases.length > 0 && { aliases }),
     ...(model.description !== undefined && { description: model.description }),
     ...(model.fallback && { fallback: model.fallback }),
     owner: model.owner,

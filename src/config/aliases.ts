@@ -12,7 +12,15 @@ export function withoutAliases(source: Source, entries: Entries): Entries {
   return Object.fromEntries(Object.entries(entries).filter(([id]) => !isAlias(source, id)));
 }
 
-/** The models by their aliases. Each alias that names no model is a fault. */
+/** The IDs of the models that entries name by another name: an alias, or one of `as`. */
+export function aliasedIds(entries: Entries): Map<string, string> {
+  const ids = Object.entries(entries).flatMap(([id, entry]): [string, string][] =>
+    entry?.alias === undefined ? [] : [[id, entry.alias]],
+  );
+  return new Map([...asNames(entries).map(({ id, name }) => [name, id] as const), ...ids]);
+}
+
+/** The models by their other names. Each name that is no model's or of two is a fault. */
 export function readAliases(
   source: Source,
   entries: Entries,
@@ -27,7 +35,49 @@ export function readAliases(
     if (name !== undefined) reportTarget(source, id, name, entries);
     return [];
   });
-  return new Map(read);
+  return new Map([...read, ...readAsNames(source, entries, models)]);
+}
+
+interface AsName {
+  id: string;
+  name: string;
+  place: string;
+}
+
+function asNames(entries: Entries): AsName[] {
+  return Object.entries(entries).flatMap(([id, entry]) => {
+    const { as = [] } = entry ?? {};
+    const place = `/models${join(id)}/as`;
+    if (typeof as === 'string') return [{ id, name: as, place }];
+    return as.flatMap((name, at) =>
+      name === undefined ? [] : [{ id, name, place: `${place}/${at}` }],
+    );
+  });
+}
+
+function readAsNames(
+  source: Source,
+  entries: Entries,
+  models: ReadonlyMap<string, Model>,
+): Map<string, Model> {
+  const read = new Map<string, Model>();
+  for (const { id, name, place } of asNames(entries)) {
+    const model = models.get(id);
+    const other = read.get(name);
+    if (Object.hasOwn(entries, name)) reportTaken(source, place, id === name ? id : undefined);
+    else if (other) reportTaken(source, place, undefined, other.id);
+    else if (model) read.set(name, { ...model, alias: name, is_as_name: true });
+  }
+  return read;
+}
+
+function reportTaken(source: Source, place: string, own?: string, other?: string): void {
+  const is = own === undefined ? 'the name of another entry' : 'the ID of the model itself';
+  source.fault(place, {
+    code: 'bad_alias',
+    message: `${source.word(place)} is ${other === undefined ? is : `a name of ${quote(other)}`}`,
+    hint: own === undefined ? 'write a name that no other model has' : 'remove it',
+  });
 }
 
 function isAlias(source: Source, id: string): boolean {
@@ -65,6 +115,15 @@ function reportTarget(source: Source, id: string, name: string, entries: Entries
       message: `${source.word(place)} is an alias itself`,
       hint:
         isLoop || source.hides(place) ? 'write the ID of a model' : `write alias: ${flow(target)}`,
+    });
+    return;
+  }
+  const named = asNames(entries).find((one) => one.name === name);
+  if (named) {
+    source.fault(place, {
+      code: 'bad_alias',
+      message: `${source.word(place)} is another name itself`,
+      hint: `write alias: ${flow(named.id)}`,
     });
     return;
   }

@@ -1,5 +1,6 @@
 import type { ModelEntry } from '../schema-types/gateway.js';
 import type { Model } from '../core/model.js';
+import { aliasedIds } from './aliases.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
@@ -13,10 +14,11 @@ export function withFallbacks(
   entries: Entries,
   models: Models,
 ): Map<string, Model> {
+  const aliased = aliasedIds(entries);
   const named = new Map(
     Object.entries(entries).map(([id, entry]) => [
       id,
-      readNames(source, id, entry, entries, models),
+      readNames(source, id, entry, aliased, models),
     ]),
   );
   return new Map(
@@ -32,14 +34,14 @@ function readNames(
   source: Source,
   id: string,
   entry: PartialLoad<ModelEntry> | undefined,
-  entries: Entries,
+  aliased: ReadonlyMap<string, string>,
   models: Models,
 ): string[] {
   const own = models.get(id);
   return (entry?.fallback ?? []).flatMap((name, at) => {
     const place = `/models${join(id)}/fallback/${at}`;
     if (name === undefined || !own) return [];
-    const target = entries[name]?.alias ?? name;
+    const target = aliased.get(name) ?? name;
     const other = models.get(target);
     if (!other) {
       const message = `no model is called ${source.word(place)}`;

@@ -113,6 +113,8 @@ export interface Model {
   id: string;
   /** The other name by which a client asks for it here; records and charges have its ID. */
   alias?: string;
+  /** The alias is one of `as`, which stands in the lists of some formats alone. */
+  is_as_name?: true;
   description?: string;
   owner: string;
   /** Unix seconds. */

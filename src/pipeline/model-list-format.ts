@@ -4,6 +4,8 @@ import { publicName, type Model } from '../core/model.js';
 export interface ModelListFormat {
   /** Headers that only its clients send, in lower case. They identify the format. */
   readonly known_by: readonly string[];
+  /** Set if its lists have the names of models that `as` gives them for such clients. */
+  readonly has_as_names?: true;
   /** The name of the schema of a list, `schemas/NAME.schema.json`; its `$defs` have `model`. */
   readonly schema: string;
   one(model: Model): object;

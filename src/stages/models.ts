@@ -14,7 +14,9 @@ import {
 
 /** Answers with the list of models (specification 4.7). */
 export function models(modalities: Modalities): Stage {
-  return modelStage('models', modalities, (words, seen) => words.list(seen));
+  return modelStage('models', modalities, (words, seen) =>
+    words.list(words.has_as_names ? seen : seen.filter((one) => !one.is_as_name)),
+  );
 }
 
 /**

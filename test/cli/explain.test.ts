@@ -19,7 +19,8 @@ models:
       - { provider: spare, model: talk-2, price: { input_per_million: 1, output_per_million: 4, cached_input_per_million: 0.1, audio_output_per_million: 5 } }
     limits: { max_tokens: 200 }
     price: { input_per_million: 1, output_per_million: 2 }
-  gift: { owner: me, capabilities: [chat], upstreams: [{ provider: simulator }], price: free }
+  gift: { owner: me, capabilities: [chat], upstreams: [{ provider: simulator }], price: free, as: [claude-gift] }
+  present: { alias: gift }
   paint: { owner: me, capabilities: [image], upstreams: [{ provider: simulator }], price: { per_image: { hd: 0.08 } } }
   film: { owner: me, capabilities: [video], upstreams: [{ provider: simulator }], limits: { duration_seconds: 6, resolutions: [1080p] }, price: { per_video_second: { 720p: { audio: 0.04 }, 1080p: { silent: 0.03 } } } }
   loud: { owner: me, capabilities: [video], upstreams: [{ provider: jobs }], limits: { duration_seconds: 6 }, price: { per_video_second: 0.01 } }
@@ -43,6 +44,20 @@ describe('tollgate explain', () => {
     place = await makePlace(YAML);
   });
   after(() => place.close());
+
+  it('tells the other names of a model, and which model a name is of', async () => {
+    expect(await place.json('explain', 'gift')).to.deep.include({
+      model: 'gift',
+      aliases: ['present', 'claude-gift'],
+    });
+    expect(await place.json('explain', 'claude-gift')).to.deep.include({
+      model: 'gift',
+      alias: 'claude-gift',
+      aliases: ['present'],
+    });
+    const { stdout: text } = await place.tollgate('explain', 'claude-gift');
+    expect(text).to.include('claude-gift is an alias of gift.\ngift is also called present.\n');
+  });
 
   it('shows the stages, the upstreams and a bill at the price of each', async () => {
     const { endpoints, upstreams, bills } = await place.json<Explained>('explain', 'talk');

@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import { expect } from 'chai';
 import { startPaidGateway, type PaidGateway } from '../helpers/paid-gateway.js';
 import { ask } from '../helpers/ask.js';
@@ -12,6 +13,7 @@ const MODELS = `
     price: { input_per_million: 1, output_per_million: 2 }
   vector: { owner: acme, capabilities: [embedding], upstreams: [{ provider: up }], price: { input_per_million: 1 } }
   film: { owner: acme, capabilities: [video], upstreams: [{ provider: simulator }], price: { per_video_second: 0.1 } }
+  mine: { owner: acme, capabilities: [chat], upstreams: [{ provider: up, model: up-m }], price: { input_per_million: 1, output_per_million: 2 }, as: [claude-mine, claude-first] }
   fast: { alias: m }
   places: { alias: vector }
   movie: { alias: film }
@@ -82,7 +84,7 @@ describe('an alias of a model', () => {
       (await ask(paid, path, { headers })).text;
     expect(await listed('/v1/models')).to.include('{"id":"fast","object":"model"');
     expect(await listed('/v1/models', { 'anthropic-version': '1' })).to.include(
-      '"last_id":"movie"',
+      '"last_id":"claude-first"',
     );
     const gemini = await listed('/v1beta/models');
     expect(gemini).to.include('"name":"models/fast"').and.include('Answers short questions.');
@@ -107,5 +109,42 @@ describe('an alias of a model', () => {
     };
     expect(await statuses('m')).to.deep.equal([200, 200, 400]);
     expect(await statuses('fast')).to.deep.equal([200, 400, 400]);
+  });
+
+  it('of `as` is listed to clients of the Messages API alone, under the name of its model', async () => {
+    const anthropic = new Anthropic({ apiKey: paid.secret, baseURL: paid.url, maxRetries: 0 });
+    const page = await anthropic.models.list({ limit: 1_000 });
+    const listed = page.data.map(({ id, display_name }) => `${id}: ${display_name}`);
+    expect(listed).to.include.members(['claude-mine: mine', 'claude-first: mine', 'fast: fast']);
+    expect(page.hasNextPage()).to.equal(false);
+    const { id, display_name } = await anthropic.models.retrieve('claude-mine');
+    expect([id, display_name]).to.deep.equal(['claude-mine', 'mine']);
+    for (const path of ['/v1/models', '/v1beta/models', '/openai/v1/models']) {
+      const { text } = await ask(paid, path);
+      expect(text, path).to.include('mine').and.not.include('claude-mine');
+    }
+  });
+
+  it('of `as` was not found by Claude Code, which lists models by a bearer key', async () => {
+    const headers = {
+      authorization: `Bearer ${paid.secret}`,
+      'anthropic-version': '2023-06-01',
+      'user-agent': 'claude-code/2.1.330',
+    };
+    const { text } = await ask(paid, '/v1/models?limit=1000', { headers });
+    const { data, has_more } = JSON.parse(text) as { data: { id: string }[]; has_more: boolean };
+    const kept = data.map(({ id }) => id).filter((id) => /claude|anthropic/u.test(id));
+    expect([kept, has_more]).to.deep.equal([['claude-mine', 'claude-first'], false]);
+  });
+
+  it('of `as` can be called in every format, and its model is charged', async () => {
+    for (const path of ['/v1/messages', '/v1/chat/completions']) {
+      paid.step = chatJson('Hi', USAGE);
+      const body = { model: 'claude-mine', messages: MESSAGES, max_tokens: 9 };
+      const answer = await paid.post(path, body);
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.text).to.include('"model":"claude-mine"');
+      expect((await newest())?.model).to.equal('mine');
+    }
   });
 });

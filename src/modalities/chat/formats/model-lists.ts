@@ -8,6 +8,7 @@ import type { ModelListFormat } from '../../../pipeline/model-list-format.js';
  */
 export const anthropicModels: ModelListFormat = {
   known_by: ['anthropic-version', 'x-api-key'],
+  has_as_names: true,
   schema: 'anthropic-models',
   one: anthropicModel,
   list: (models) => ({
@@ -29,7 +30,8 @@ function anthropicModel(model: Model): object {
   return {
     type: 'model',
     id,
-    display_name: id,
+    // People look for a model by its own name, which the other one may not tell.
+    display_name: model.is_as_name ? model.id : id,
     created_at: new Date(created * 1_000).toISOString(),
     max_input_tokens: limits.context ?? null,
     max_tokens: limits.max_tokens ?? null,
