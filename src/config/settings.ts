@@ -60,6 +60,7 @@ const FETCH = { default: 15_000, min: 100, max: 5 * 60_000 };
 const MEDIA = { default: 5_000, min: 100, max: 60_000 };
 const CLIENT = { default: 60_000, min: 100 };
 const IMAGE = { default: HOUR_MS, min: 1_000, max: 720 * HOUR_MS };
+const SOCKET_AGE = { default: HOUR_MS, min: 1_000, max: 24 * HOUR_MS };
 const KEEP = { default: 30 * 24 * HOUR_MS, min: HOUR_MS, max: 3_650 * 24 * HOUR_MS };
 const KEEP_TOTALS = { ...KEEP, default: 400 * 24 * HOUR_MS };
 export const LISTEN = { host: '127.0.0.1', port: 8080 };
@@ -188,6 +189,8 @@ type SizeLimit =
   | 'journal_bytes'
   | 'image_bytes'
   | 'images_total'
+  | 'socket_bytes'
+  | 'sockets_total'
   | 'fetch_bytes'
   | 'media_memory';
 
@@ -220,6 +223,11 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
       limits.idle_connection,
       IDLE,
     ),
+    sockets: limits.sockets ?? 1_000,
+    account_sockets: limits.account_sockets ?? 100,
+    socket_bytes: size('socket_bytes', 8 * MB),
+    sockets_total_bytes: size('sockets_total', 256 * MB, 64 * 1024),
+    socket_age_ms: readDuration(source, '/limits/socket_age', limits.socket_age, SOCKET_AGE),
     keys: limits.keys ?? 100,
     client_ms: readDuration(source, '/limits/client', limits.client, CLIENT),
     task_ms: readDuration(source, '/limits/task', limits.task, REMEMBERED),

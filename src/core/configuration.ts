@@ -156,6 +156,14 @@ export interface Configuration {
     /** How long the media of a request are read, and the memory of a process that reads them. */
     media_ms: number;
     media_memory_bytes: number;
+    /** The maximum of WebSockets of a process, and of one account there; 0 serves none. */
+    sockets: number;
+    account_sockets: number;
+    /** The maximum memory of earlier turns of one socket, and of all of a process. */
+    socket_bytes: number;
+    sockets_total_bytes: number;
+    /** How long a socket takes new turns. */
+    socket_age_ms: number;
     /** The maximum of active keys that an account may make for itself. */
     keys: number;
     /** The maximum of failed keys, and of sign-ins, from one address in a minute. */

@@ -8,6 +8,8 @@ export const ERRORS = {
   content_policy_violation: { status: 400, type: 'invalid_request_error' },
   invalid_request_id: { status: 400, type: 'invalid_request_error' },
   provider_mismatch: { status: 400, type: 'invalid_request_error' },
+  previous_response_not_found: { status: 400, type: 'invalid_request_error' },
+  websocket_connection_limit_reached: { status: 400, type: 'invalid_request_error' },
   invalid_content_index: { status: 400, type: 'invalid_request_error' },
   too_late_to_cancel: { status: 400, type: 'invalid_request_error' },
   idempotency_key_reused: { status: 400, type: 'invalid_request_error' },

@@ -35,6 +35,7 @@ import { createNetwork } from '../upstream/network.js';
 import type { Network } from '../upstream/network-types.js';
 import { inForce, restartKeys } from './start-settings.js';
 import { Views } from './views.js';
+import { WebSockets } from './web-sockets.js';
 import { AdmissionQueue } from '../http/admission-queue.js';
 import { InFlightSet } from '../lib/in-flight-set.js';
 import { withTimeout } from '../lib/with-timeout.js';
@@ -90,6 +91,7 @@ const BACKLOG = 4_096;
 export class Gateway {
   readonly #server: Server;
   readonly #connections: Connections;
+  readonly #sockets: WebSockets;
   readonly #state: Health = {
     phase: 'serving',
     store_hangs: false,
@@ -179,6 +181,7 @@ export class Gateway {
       });
     this.#serve(checked);
     this.#connections = new Connections(this.#server);
+    this.#sockets = new WebSockets(this.#server, () => this.#configuration, options.now);
   }
 
   /**
@@ -287,6 +290,7 @@ export class Gateway {
     this.#state.phase = 'leaving';
     if (drain_delay_ms > 0) await sleep(drain_delay_ms);
     this.#state.phase = drain_delay_ms > 0 ? 'closing' : 'refusing';
+    this.#sockets.retire();
     const idle_after_ms = drain_delay_ms > 0 ? LAST_REQUEST_MS : 0;
     await drain(this.#server, this.#connections, this.#inflight, {
       limit_ms: drain_ms,

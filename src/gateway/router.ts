@@ -1,14 +1,23 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { inNextTurn } from '../lib/event-loop-turns.js';
 import { preflight, allowCors } from './cors.js';
 import { respond } from './respond.js';
-import type { EndpointEntry } from '../core/configuration.js';
+import type { Configuration, EndpointEntry } from '../core/configuration.js';
+import { OwnSocket } from '../http/own-connection.js';
+import { isHandshake } from '../http/upgrade.js';
 import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
 import { health, PROBES, storeWatch, type Health } from './probes.js';
-import { type Context, type Stage, type State, compose, type Handle } from '../pipeline/stage.js';
+import {
+  compose,
+  composeCaller,
+  type Context,
+  type Handle,
+  type Stage,
+  type State,
+} from '../pipeline/stage.js';
 import {
   formatOf,
   formatOfPath,
@@ -35,17 +44,25 @@ export function createListener(
   const answer = respond(services, state, lookAtStore);
   const { cors, endpoints, dashboard } = services.configuration;
   const fixed = new Map<string, Handle>();
+  const handshakes = new Map<string, Handle>();
   for (const endpoint of endpoints) {
     const { method, path } = endpoint;
     const run = allowCors(cors, withFormat(endpoint, compose(endpoint, stages, services)));
     router.register(routerPath(endpoint), [method], [run]);
     if (!path.includes('{') && !PROBES.has(path)) fixed.set(`${method} ${path}`, run);
+    if (formatOf(MODALITIES, endpoint)?.socket) {
+      const findCaller = withFormat(endpoint, composeCaller(endpoint, stages, services));
+      handshakes.set(path, acceptAfter(findCaller, services.configuration));
+    }
   }
   app.use(async (ctx, next) => {
     const { req, state: facts } = ctx;
     facts.time_ms = services.now();
     facts.request_id = requestId(facts.time_ms);
-    if (isHandshake(req)) return answer(ctx, () => Promise.reject(noWebSocket(ctx)));
+    if (isHandshake(req)) {
+      const accept = req.socket instanceof OwnSocket ? handshakes.get(ctx.path) : undefined;
+      return answer(ctx, () => accept?.(ctx) ?? Promise.reject(noWebSocket(ctx)));
+    }
     // Most requests are for a path without parameters: no pattern of the router is tried for it.
     const run = fixed.get(`${req.method} ${req.url}`);
     return run ? answer(ctx, () => run(ctx)) : next();
@@ -62,15 +79,31 @@ export function createListener(
   return (req, res) => inNextTurn(() => void handle(req, res));
 }
 
-/** Whether a client asks to go on as a WebSocket (RFC 6455). Other upgrades are ignored. */
-function isHandshake({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.trim().toLowerCase() === 'websocket';
+/**
+ * Accepts a handshake whose key is known. It comes from `WebSockets`, which wants to know no more.
+ */
+function acceptAfter(
+  findCaller: Handle,
+  { cors, public_url }: Pick<Configuration, 'cors' | 'public_url'>,
+): Handle {
+  return async (ctx) => {
+    // No preflight request asks for leave, and a page reads all that a socket brings.
+    const { origin } = ctx.req.headers;
+    const isAllowed = [...cors, new URL(public_url).origin].includes(origin ?? '');
+    if (origin !== undefined && !isAllowed && !cors.includes('*')) {
+      throw new GatewayError('forbidden', 'Pages of this origin may not open a WebSocket here.');
+    }
+    await findCaller(ctx);
+    const { socket } = ctx.req;
+    if (socket instanceof OwnSocket) socket.account_id = ctx.state.caller?.account_id;
+    ctx.res.writeHead(101, { connection: 'Upgrade', upgrade: 'websocket' }).end();
+  };
 }
 
-/** The refusal of a handshake at any path, upon which clients such as codex go on over HTTP. */
+/** The refusal of a handshake where none is served: clients such as codex go on over HTTP. */
 function noWebSocket(ctx: Context): GatewayError {
   speakAs(ctx, formatOfPath(MODALITIES, ctx.method, ctx.path));
-  const message = `No WebSocket is served at ${ctx.path}: send the request over HTTP.`;
+  const message = `No WebSocket is served at ${ctx.path} now: send the request over HTTP.`;
   return new GatewayError('upgrade_required', message, {
     headers: { upgrade: 'HTTP/1.1', connection: 'Upgrade' },
   });

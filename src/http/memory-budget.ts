@@ -22,6 +22,11 @@ export function shareOf(total_bytes: number): number {
   return total_bytes * SHARE;
 }
 
+/** The size limit of a body in bytes: at most an account's whole share of memory. */
+export function largestBody(limits: { body_bytes: number; in_flight_bytes: number }): number {
+  return Math.min(limits.body_bytes, Math.floor(shareOf(limits.in_flight_bytes) / COPIES));
+}
+
 /** Counts the memory of all bodies and answers. Each process counts for itself. */
 export class MemoryBudget {
   readonly #shares = new Map<string, Share>();

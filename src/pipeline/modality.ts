@@ -7,6 +7,7 @@ import type { GatewayError } from '../core/errors.js';
 import type { ProviderOperation } from '../core/provider.js';
 import type { ClientConnection } from '../http/client-connection.js';
 import type { ModelListFormat } from './model-list-format.js';
+import type { SocketFormat } from './socket-talk.js';
 import type { FailedRequest, PathParams, Request, Shape, State } from './stage.js';
 import type { PriceEntry } from '../schema-types/gateway.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
@@ -117,6 +118,8 @@ export interface RequestFormat {
    * is sent as an HTTP status. Some clients retry after a status even if a retry cannot succeed.
    */
   errorStream?(error: GatewayError, failed: FailedRequest): string | undefined;
+  /** How its clients talk over a WebSocket, at the path of its endpoint; absent if they do not. */
+  readonly socket?: SocketFormat;
 }
 
 /**

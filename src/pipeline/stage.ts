@@ -196,6 +196,20 @@ export function compose(
   };
 }
 
+/** Composes the stages of an endpoint up to the one that finds its caller. */
+export function composeCaller(
+  endpoint: EndpointEntry,
+  stages: ReadonlyMap<string, Stage>,
+  services: Services,
+): Handle {
+  const last = endpoint.stages.findIndex(({ name, option }) => {
+    const stage = stages.get(name);
+    return stage && shapeOf(stage, option, endpoint).gives.includes('caller');
+  });
+  const { traits: _traits, ...entry } = endpoint;
+  return compose({ ...entry, stages: entry.stages.slice(0, last + 1) }, stages, services);
+}
+
 function shapeOf({ shape }: Stage, option: unknown, endpoint: EndpointEntry): Shape {
   return typeof shape === 'function' ? shape(option, endpoint) : shape;
 }

@@ -4,7 +4,7 @@ import { mayUseModel, type Model } from '../core/model.js';
 import { longWorkTurns } from '../lib/event-loop-turns.js';
 import { isRecord } from '../lib/objects.js';
 import { OptionError } from '../core/errors.js';
-import { COPIES, shareOf } from '../http/memory-budget.js';
+import { largestBody } from '../http/memory-budget.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
 import { isMultipart, readMultipartBody, compileFormSchema } from '../http/read-multipart.js';
 import { readJsonBody } from '../http/request-body.js';
@@ -60,7 +60,7 @@ export function validate(modalities: Modalities): Stage {
       if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.main));
       const { limits } = services.configuration;
       const { body_values: values, body_stall_ms: stall_ms } = limits;
-      const limit_bytes = maxBytes(limits);
+      const limit_bytes = largestBody(limits);
       const admits = admission(services);
       return async (ctx, next) => {
         const { state } = ctx;
@@ -156,11 +156,6 @@ export function checkBody(
     if (!repair?.(body)) throw error;
     for (const check of checks) check(body);
   }
-}
-
-/** The size limit of a body in bytes: at most an account's whole share of memory. */
-function maxBytes(limits: Services['configuration']['limits']): number {
-  return Math.min(limits.body_bytes, Math.floor(shareOf(limits.in_flight_bytes) / COPIES));
 }
 
 function isPath(option: unknown): option is string {

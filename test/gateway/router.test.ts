@@ -56,7 +56,7 @@ describe('the router of the gateway', () => {
     });
   }
 
-  for (const path of ['/v1/responses', '/v1/messages', '/healthz', '/nothing', '/v1/models']) {
+  for (const path of ['/v1/messages', '/healthz', '/nothing', '/v1/models']) {
     it(`says 426 to a WebSocket at ${path}, without a key, and goes on over HTTP`, async () => {
       const handshake =
         `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: keep-alive, Upgrade\r\nupgrade: WebSocket\r\n` +

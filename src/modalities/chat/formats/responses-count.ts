@@ -4,9 +4,11 @@ import { countingEndpoint } from '../count-tokens.js';
 import type { ChatFormat } from './format.js';
 import { responses } from './responses.js';
 
+const { socket: _socket, ...format } = responses;
+
 /** Counts the tokens of a prompt of the Responses API. */
 export const responsesCount: ChatFormat = {
-  ...responses,
+  ...format,
   name: 'responses-count',
   only_counts: true,
   // The output limit, which may be above the model's, and streaming do not matter for counting.

@@ -18,6 +18,7 @@ import {
 import { repairItems } from './responses-input.js';
 import { RESPONSES_TEXTS } from './responses-texts.js';
 import { responsesRequest } from './responses-request.js';
+import { responsesSocket } from './responses-socket.js';
 import { failedStream, ResponsesWriter } from './responses-stream.js';
 import { neededCapabilities } from './needs.js';
 
@@ -55,6 +56,7 @@ export const responses: ChatFormat = {
   },
   stream: (head, visible, request) => new ResponsesWriter(head, visible, request),
   errorStream: failedStream,
+  socket: responsesSocket,
 };
 
 function itemsOf(head: AnswerHead, choice?: ChatChoice, tools?: ClientTools): Item[] {
