@@ -157,6 +157,7 @@ function modelShape(model: Model): object {
     passthrough: [...model.passthrough],
     price: priceShape(model.price),
     upstreams: model.upstreams.map(upstreamShape),
+    fallback: model.fallback ?? [],
   };
 }
 

@@ -36,6 +36,7 @@ models:
     upstreams:
       - { provider: keyed, model: m-1, weight: 2, set: { metadata: { token: planted-12 } }, drop: [logit_bias] }
       - { provider: simulator, weight: 1 }
+    fallback: [three]
     price: { input_per_million: 0.15, output_per_million: 0.6 }
   two: { owner: me, capabilities: [image], upstreams: [{ provider: cloud }], price: { per_image: { standard: 0.04, hd: 0.08 } } }
   three: { owner: me, capabilities: [chat], upstreams: [{ provider: simulator }], price: free }
@@ -104,6 +105,7 @@ describe('the configuration that operators see', () => {
       owner: 'me',
       capabilities: ['chat'],
       price: { input_per_million: '0.15', output_per_million: '0.60' },
+      fallback: ['three'],
     });
     expect(shape)
       .to.have.nested.property('models.one.upstreams[0]')

@@ -124,6 +124,7 @@ function Upstreams({ model }: { model: Model }): JSX.Element {
           </li>
         ))}
       </ol>
+      {model.fallback && <p class="soft">After these have failed: {model.fallback.join(', ')}.</p>}
     </Card>
   );
 }
