@@ -9,23 +9,31 @@ export const STARTED = startOf(process.pid);
 
 /**
  * False only for a process of this machine that has certainly ended. The start time reveals a
- * process ID that another process reuses.
+ * process ID that another process reuses. One whose parent never asks for its exit status, as the
+ * first process of a container may do, has ended too.
  */
 export function isAlive(pid: number, started: string): boolean {
   if (!exists(pid)) return false;
-  const now = startOf(pid);
-  return started === '' || now === '' || now === started;
+  const { state, threads, start } = statOf(pid);
+  if (state === 'Z' && threads === '1') return false;
+  return started === '' || start === '' || start === started;
 }
 
 /** The start time of a process in ticks of the kernel since boot; empty if unknown. */
 export function startOf(pid: number): string {
+  return statOf(pid).start;
+}
+
+function statOf(pid: number): { state: string; threads: string; start: string } {
+  let fields: string[] = [];
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name of the program may have spaces and parentheses: count the fields after it.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return '';
+    // Not Linux, or it has ended meanwhile.
   }
+  return { state: fields[0] ?? '', threads: fields[17] ?? '', start: fields[19] ?? '' };
 }
 
 function exists(pid: number): boolean {

@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { POSTGRES_CLOCK_MS, SQLITE_CLOCK_MS } from '../../../src/store/database.js';
 import { MACHINE, startOf } from '../../../src/store/leases/liveness.js';
+import { until } from '../../helpers/until.js';
 import { chargeOf, onEachStore } from '../helpers/ground.js';
 
 onEachStore("the recovery of a dead process's holds", (ground) => {
@@ -48,6 +50,26 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
       expect((await store.verify()).faults).to.deep.equal([]);
     });
   }
+
+  it('ends the holds of a process that has ended and whose parent never asks for it', async function () {
+    if (process.platform !== 'linux') this.skip();
+    // `exec` leaves the shell's child to a program that asks for none.
+    const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60']);
+    try {
+      const [line] = (await once(parent.stdout.setEncoding('utf8'), 'data')) as [string];
+      const pid = Number(line);
+      const place = `${MACHINE} ${startOf(pid)}`;
+      const store = await ground.open();
+      const { id } = await store.createAccount('ann', 100n);
+      await haunt(id, place, pid, 0);
+      process.kill(pid, 'SIGKILL');
+      await until(async () => (await store.recover()) > 0, 'its holds end');
+      expect((await store.account(id))?.held_nano).to.equal(0n);
+      expect(process.kill(pid, 0), 'it has its number still').to.equal(true);
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  });
 
   it('keeps the holds of a live process, though the clock here is 70 s ahead', async () => {
     const store = await ground.open();
