@@ -22,16 +22,22 @@ function isBuilt(): boolean {
   );
 }
 
+/** Leads a process group, so that its workers are killed in the same moment. */
 function command(args: readonly string[]): ChildProcess {
   const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  return spawn(process.execPath, [...program, ...args], { cwd: root, stdio: [...stdio] });
+  const options = { cwd: root, stdio: [...stdio], detached: true };
+  const child = spawn(process.execPath, [...program, ...args], options);
+  const killGroup = (): void => void (child.pid && process.kill(-child.pid, 'SIGKILL'));
+  process.once('exit', killGroup);
+  child.once('exit', () => process.off('exit', killGroup));
+  return child;
 }
 
 /** A `tollgate serve` of its own process, to be killed at any moment. */
 export interface GatewayProcess {
   url: string;
   pid: number;
-  /** Sends SIGKILL at once; resolves when the process is gone. */
+  /** Sends SIGKILL to it and its workers at once; resolves when the process is gone. */
   kill(): Promise<void>;
   /** Sends SIGTERM; resolves with the exit status. */
   stop(): Promise<unknown>;
@@ -47,7 +53,9 @@ export async function serve(config: string, ...args: string[]): Promise<GatewayP
     return code as unknown;
   };
   const kill = async (): Promise<void> => {
-    child.kill('SIGKILL');
+    if (child.pid && child.exitCode === null && child.signalCode === null) {
+      process.kill(-child.pid, 'SIGKILL');
+    }
     await exited;
   };
   if (!child.stdout) throw new Error('The process has no output.');
