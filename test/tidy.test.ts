@@ -144,7 +144,7 @@ describe('the rules of .oxlintrc.json', () => {
 });
 
 /** Writes programs for others, which have an environment and packages of their own. */
-const SNIPPETS = ['call-code', 'agent-snippet'].map((name) => `src/dashboard/pages/${name}.ts`);
+const SNIPPETS = ['pages/call-code', 'coding-agents'].map((name) => `src/dashboard/${name}.ts`);
 
 describe('package-lock.json', () => {
   const text = readFileSync(join(root, 'package-lock.json'), 'utf8');

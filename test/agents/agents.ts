@@ -1,5 +1,5 @@
 import { shellQuoted } from '../../src/lib/shell-quote.js';
-import { CODING_AGENTS } from '../../src/dashboard/pages/agent-snippet.js';
+import { CODING_AGENTS } from '../../src/dashboard/coding-agents.js';
 import type { Package } from './install.js';
 import type { ToolCall, Turn } from './script.js';
 

@@ -26,6 +26,7 @@ const CALLS: Record<string, Calls> = {
   explain: { good: () => ['sim'], bad: () => ['none'] },
   diff: { good: () => ['gateway.yaml', 'gateway.yaml'], bad: () => ['gateway.yaml', 'none.yaml'] },
   probe: { good: () => ['sim'], bad: () => ['none'] },
+  connect: { good: () => ['aider'], bad: () => ['none'] },
   'account create': { good: () => ['bob', '--credit', '1'], bad: () => ['ann'] },
   'account list': { good: () => [], bad: () => ['--config', 'none.yaml'] },
   'account edit': { good: () => ['eve', '--allowance', 'day=5.00'], bad: () => ['none'] },

@@ -1,11 +1,14 @@
 import { expect } from 'chai';
+import { CODING_AGENTS } from '../../src/dashboard/coding-agents.js';
 import { documentAt, DOCUMENTS } from '../helpers/documents.js';
 import { runCommand } from '../helpers/run-command.js';
 import { runPage, withShellBlocks } from '../helpers/run-page.js';
 
 /** Every block of a shell that is shown and not run. */
 const NOT_RUN = [
-  'docs/clients.md: starts coding agents, which npm run test:agents does',
+  ...CODING_AGENTS.map(
+    () => 'docs/coding-agents.md: starts a coding agent, which npm run test:agents does',
+  ),
   'docs/command-line.md: needs the ID of a key',
   'docs/install.md: copies the store of a service',
   'docs/install.md: runs in a repository of its own',

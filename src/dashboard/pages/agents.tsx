@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Configuration } from '../../core/configuration.js';
+import { agentModels, servedAgents, type AgentTarget } from '../coding-agents.js';
 import type { DashboardServices, Route } from '../types.js';
-import { servedAgents, type AgentTarget } from './agent-snippet.js';
 import { Choice } from './fields.js';
 import { Icon } from './icons.js';
 import { sendPage } from './page.js';
@@ -29,13 +29,6 @@ export function agentsRoute({ configuration }: DashboardServices): Route {
       });
     },
   };
-}
-
-/** The models that a coding agent can work with, by their IDs. */
-export function agentModels({ models }: Configuration): string[] {
-  return [...models.values()]
-    .filter(({ capabilities }) => capabilities.has('chat') && capabilities.has('tools'))
-    .map(({ id }) => id);
 }
 
 function SetUp(props: {

@@ -2,7 +2,8 @@ import { createKey } from '../../actions/key-create.js';
 import { namedModels } from '../../core/configuration.js';
 import { publicName } from '../../core/model.js';
 import type { DashboardServices, Route } from '../types.js';
-import { AgentCards, agentModels } from './agents.js';
+import { agentModels } from '../coding-agents.js';
+import { AgentCards } from './agents.js';
 import { Card, Code } from './parts.js';
 import { secretFormRoutes } from './secret-form.js';
 

@@ -9,7 +9,7 @@ import {
   CODING_AGENTS,
   servedAgents,
   type AgentTarget,
-} from '../../../src/dashboard/pages/agent-snippet.js';
+} from '../../../src/dashboard/coding-agents.js';
 import { describeInBrowser, follow, visit } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 
@@ -34,7 +34,7 @@ describe('the set-up of a coding agent', () => {
     target: AgentTarget,
   ): Promise<{ args: string[]; env: string }> {
     const lines = CODING_AGENTS.find((agent) => agent.id === id)?.lines(target) ?? [];
-    const names = ['claude', 'codex', 'opencode', 'cline', 'cn', 'gemini', 'qwen'];
+    const names = CODING_AGENTS.map(({ command }) => command);
     const tell = names.map((name) => `${name}() { env; printf '%s\\n' ARGS "$@"; }`).join('\n');
     const env = { HOME: home, PATH: process.env.PATH, TOLLGATE_API_KEY: SECRET };
     const script = `${tell}\n${lines.join('\n')}`;
@@ -43,20 +43,21 @@ describe('the set-up of a coding agent', () => {
     return { env: said, args: words.trimEnd().split('\n') };
   }
 
-  it('has three lines at the most, for each agent and kind of key', () => {
+  it('has four lines at the most, for each agent and kind of key', () => {
     for (const { id, lines } of CODING_AGENTS) {
-      expect(lines(HARD), id).to.have.length.within(2, 3);
+      expect(lines(HARD), id).to.have.length.within(2, 4);
       const filled = lines({ ...HARD, secret: SECRET });
-      expect(filled, id).to.have.length.within(2, 3);
+      expect(filled, id).to.have.length.within(2, 4);
       expect(filled.join('\n'), id).to.include(SECRET);
     }
   });
 
-  it('stands in docs/clients.md', async () => {
-    const page = await readFile(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
+  it('stands in docs/coding-agents.md', async () => {
+    const page = await readFile(new URL('../../../docs/coding-agents.md', import.meta.url), 'utf8');
     const target = { public_url: 'http://127.0.0.1:8080', models: ['sim-chat'], model: 'sim-chat' };
     for (const { name, lines } of CODING_AGENTS) {
-      expect(page).to.include(`# ${name}\n${lines(target).join('\n')}\n`);
+      const [, section = ''] = page.split(`\n## ${name}\n`);
+      expect(section.split('\n## ')[0], name).to.include(`\n${lines(target).join('\n')}\n\`\`\`\n`);
     }
   });
 
@@ -84,7 +85,9 @@ describe('the set-up of a coding agent', () => {
       };
       expect(file.models[0]).to.include({ model: HARD.model, apiKey: SECRET });
       expect((await started('gemini-cli', target)).env).to.include(`GEMINI_API_KEY=${SECRET}\n`);
-      expect((await started('qwen-code', target)).env).to.include(`OPENAI_API_KEY=${SECRET}\n`);
+      for (const id of ['qwen-code', 'goose', 'aider']) {
+        expect((await started(id, target)).env, id).to.include(`OPENAI_API_KEY=${SECRET}\n`);
+      }
     });
   }
 });
@@ -112,6 +115,7 @@ describeInBrowser('the page of agents', (browser) => {
       [
         `export ANTHROPIC_BASE_URL=${dashboard.url}`,
         'export ANTHROPIC_AUTH_TOKEN=$TOLLGATE_API_KEY',
+        'export ANTHROPIC_DEFAULT_HAIKU_MODEL=gemini-2.5-flash',
         'claude --model gemini-2.5-flash',
       ].join('\n'),
     );
