@@ -9,6 +9,7 @@ import { OwnSocket } from '../http/own-connection.js';
 import { isHandshake } from '../http/upgrade.js';
 import { createDashboard } from '../dashboard/index.js';
 import { GatewayError } from '../core/errors.js';
+import { nearestEndpoint } from './nearest-endpoint.js';
 import { health, PROBES, storeWatch, type Health } from './probes.js';
 import {
   compose,
@@ -74,7 +75,7 @@ export function createListener(
   if (dashboard) app.use(createDashboard({ ...services, state }));
   if (cors.length > 0) app.use(preflight(cors, router));
   app.use(router.routes());
-  app.use((ctx) => refuseUnmatched(ctx, router));
+  app.use((ctx) => refuseUnmatched(ctx, router, endpoints));
   const handle = app.callback();
   return (req, res) => inNextTurn(() => void handle(req, res));
 }
@@ -158,14 +159,23 @@ function routerPath({ path }: EndpointEntry): string {
   );
 }
 
-function refuseUnmatched(ctx: Context, router: Router<State>): void {
+function refuseUnmatched(
+  ctx: Context,
+  router: Router<State>,
+  endpoints: readonly EndpointEntry[],
+): void {
   speakAs(ctx, formatOfPath(MODALITIES, ctx.method, ctx.path));
   const { path: layers } = router.match(ctx.path, ctx.method);
   const methods = PROBES.has(ctx.path) ? ['HEAD', 'GET'] : layers.flatMap((layer) => layer.methods);
   const allowed = [...new Set(methods)];
   // The path of a model also matches that of an unknown method of it, `models/x:foo`.
   if (allowed.length === 0 || (ctx.method === 'POST' && /:\w+$/u.test(ctx.path))) {
-    throw new GatewayError('not_found', `There is nothing at ${ctx.method} ${ctx.path}.`);
+    const nearest = nearestEndpoint(endpoints, ctx.method, ctx.path);
+    if (nearest) speakAs(ctx, formatOf(MODALITIES, nearest.endpoint));
+    // The client learns from the status that its address is wrong, also where it wants a stream.
+    delete ctx.state.error_stream;
+    const hint = nearest ? ` Did you mean ${ctx.method} ${nearest.path}?` : '';
+    throw new GatewayError('not_found', `There is nothing at ${ctx.method} ${ctx.path}.${hint}`);
   }
   throw new GatewayError('method_not_allowed', `${ctx.path} does not take ${ctx.method}.`, {
     headers: { allow: allowed.join(', ') },
