@@ -244,6 +244,7 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
     media_memory_bytes: size('media_memory', 256 * MB, 128 * MB),
     failed_keys: limits.failed_keys ?? 300,
     sign_ins: limits.sign_ins ?? 30,
+    cost_in_usage: limits.cost_in_usage ?? false,
   };
 }
 

@@ -169,6 +169,8 @@ export interface Configuration {
     /** The maximum of failed keys, and of sign-ins, from one address in a minute. */
     failed_keys: number;
     sign_ins: number;
+    /** Whether the usage of OpenAI's own chat completions has their cost. */
+    cost_in_usage: boolean;
   };
   /** The rates of each key, of each account, and of all requests together. */
   rates: RateLimits;

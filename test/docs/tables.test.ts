@@ -93,11 +93,11 @@ describe('the tables of docs', () => {
   it('have the defaults of the limits', async () => {
     const { rows } = tableOf(PAGE, 'key', 'limits.body');
     const told = rows.map(([key, , value]) => [codeIn(key).replace('limits.', ''), codeIn(value)]);
-    const defaults = told.filter(([, value]) => /^\d/u.test(value ?? ''));
+    const defaults = told.filter(([, value]) => /^\d|^false$/u.test(value ?? ''));
     expect(defaults).to.have.length(rows.length - 1);
     const written = defaults.map(([key, value = '']) => [
       key,
-      /^\d+$/u.test(value) ? Number(value) : value,
+      /^(?:\d+|false)$/u.test(value) ? (JSON.parse(value) as unknown) : value,
     ]);
     expect(await limitsOf(Object.fromEntries(written) as object)).to.deep.equal(await limitsOf({}));
   });

@@ -73,6 +73,8 @@ export interface AnswerHead {
   model: string;
   /** The clock, in milliseconds, for formats whose answers tell when they ended. */
   now?: () => number;
+  /** The client reads the cost of the call beside its usage, where its API has a place for it. */
+  shows_cost?: boolean;
 }
 
 /** The parts of an upstream's answer that the client sees. */

@@ -174,9 +174,16 @@ class PlannedChat implements Work, Countable {
     return (this.#writer ??= format.stream(this.#head(context), visible, request, context.client));
   }
 
-  #head({ request_id, services: { now } }: SendContext): AnswerHead {
+  #head({ request_id, services: { configuration, now } }: SendContext): AnswerHead {
     const id = `chatcmpl-${request_id}`;
-    return { id, created: Math.floor(now() / 1000), model: publicName(this.model), now };
+    const { cost_in_usage: shows_cost } = configuration.limits;
+    return {
+      id,
+      created: Math.floor(now() / 1000),
+      model: publicName(this.model),
+      now,
+      shows_cost,
+    };
   }
 
   async #send(upstream: Upstream, context: SendContext): Promise<PaidAnswer> {

@@ -1,4 +1,4 @@
-import { detailedUsageBody, type Bill } from '../../../billing/bill.js';
+import type { Bill } from '../../../billing/bill.js';
 import { GatewayError, refuseField } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
@@ -9,7 +9,7 @@ import type { ChatRequest, AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta } from '../codec.js';
 import type { ChoiceText } from '../usage-report.js';
 import type { ChatFormat, ChatStreamWriter } from './format.js';
-import { finishReason } from './openai-answer.js';
+import { finishReason, openAiUsage } from './openai-answer.js';
 import { chatRequest } from './chat-completion.js';
 import { COMMON_TEXTS } from './openai-texts.js';
 import { repairBody } from './openai-tidy.js';
@@ -36,12 +36,12 @@ export const completions: ChatFormat = {
   modelOf: (body) => (body as CompletionsBody).model,
   // The body was validated, and its type is generated from the schema.
   read: (body, model) => completionRequest(body as CompletionsBody, model),
-  write: (head, reply, { usage }) => ({
+  write: (head, reply, bill) => ({
     ...headOf(head),
     choices: reply.choices.map(({ index, content, finish_reason }) =>
       choiceBody(index, content ?? '', finishReason(finish_reason, false)),
     ),
-    usage: detailedUsageBody(usage),
+    usage: openAiUsage(bill, head),
   }),
   stream: (head, visible, { include_usage }) =>
     new CompletionWriter(head, visible, include_usage ?? false),
@@ -106,7 +106,7 @@ class CompletionWriter implements ChatStreamWriter {
   readonly #choices = new Map<number, CompletionChoice>();
 
   constructor(
-    head: AnswerHead,
+    private readonly head: AnswerHead,
     private readonly visible: VisibleParts,
     private readonly hasUsage: boolean,
   ) {
@@ -135,8 +135,8 @@ class CompletionWriter implements ChatStreamWriter {
     return Array.from(this.#choices, ([index, { text }]) => ({ index, text }));
   }
 
-  end({ usage }: Bill): string {
-    const last = this.hasUsage ? this.#event([], detailedUsageBody(usage)) : '';
+  end(bill: Bill): string {
+    const last = this.hasUsage ? this.#event([], openAiUsage(bill, this.head)) : '';
     return `${last}data: [DONE]\n\n`;
   }
 

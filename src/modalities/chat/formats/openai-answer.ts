@@ -1,6 +1,7 @@
 import { detailedUsageBody, usageBody, type Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
+import { formatDollars } from '../../../lib/money.js';
 import type { ChatChoice, ChatDelta, ChatReply } from '../codec.js';
 import type { AnswerHead, ChatRequest, VisibleParts } from '../call.js';
 import { callFormat, TOOL_CALLS, type CallFormat } from './openai-calls.js';
@@ -151,6 +152,12 @@ function event(data: string): string {
   return `data: ${data}\n\n`;
 }
 
+/** Usage as OpenAI shows it, with the cost in dollars where the operator shows it to clients. */
+export function openAiUsage({ usage, cost_nano }: Bill, { shows_cost }: AnswerHead): object {
+  const body = detailedUsageBody(usage);
+  return shows_cost ? { ...body, cost: Number(formatDollars(cost_nano)) } : body;
+}
+
 /** The differences between the contract's chunks and OpenAI's. */
 export interface ChunkFormat {
   object: string;
@@ -181,20 +188,23 @@ export class ChunkWriter extends EventWriter {
   readonly #no_logprobs: string;
   readonly #tail: string;
   readonly #hasUsage: boolean;
-  readonly #usageBody: typeof detailedUsageBody;
+  readonly #usageBody: (bill: Bill) => object;
   readonly #calls: CallFormat;
   readonly #refusals: boolean;
   readonly #choices = new Map<number, ChoiceState>();
 
-  constructor({ id, created, model }: AnswerHead, visible: VisibleParts, format: ChunkFormat) {
+  constructor(answer: AnswerHead, visible: VisibleParts, format: ChunkFormat) {
     super(visible);
+    const { id, created, model } = answer;
     this.#calls = format.calls ?? TOOL_CALLS;
     this.#refusals = format.refusals === true;
     this.#opening = JSON.stringify({ role: 'assistant', ...format.opening });
     this.#no_logprobs = format.null_logprobs ? '"logprobs":null,' : '';
     this.#tail = format.usage === 'asked' ? ',"usage":null' : '';
     this.#hasUsage = format.usage !== 'never';
-    this.#usageBody = format.usage_details ? detailedUsageBody : usageBody;
+    this.#usageBody = format.usage_details
+      ? (bill) => openAiUsage(bill, answer)
+      : ({ usage }) => usageBody(usage);
     const head = { id, object: format.object, created, model };
     this.#head = `${JSON.stringify(head).slice(0, -1)},"choices":[`;
   }
@@ -202,9 +212,9 @@ export class ChunkWriter extends EventWriter {
   /**
    * The final chunk and the end of the stream. They are sent only after the charge is committed.
    */
-  end({ usage }: Bill): string {
+  end(bill: Bill): string {
     if (!this.#hasUsage) return DONE;
-    return event(`${this.#head}],"usage":${JSON.stringify(this.#usageBody(usage))}}`) + DONE;
+    return event(`${this.#head}],"usage":${JSON.stringify(this.#usageBody(bill))}}`) + DONE;
   }
 
   protected writeError(error: GatewayError): string {

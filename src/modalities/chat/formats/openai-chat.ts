@@ -1,10 +1,9 @@
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
-import { detailedUsageBody } from '../../../billing/bill.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
 import { contractModels } from '../../../pipeline/model-list-format.js';
 import type { ChatChoice } from '../codec.js';
 import type { ChatFormat } from './format.js';
-import { ChunkWriter, completion } from './openai-answer.js';
+import { ChunkWriter, completion, openAiUsage } from './openai-answer.js';
 import { callFormat } from './openai-calls.js';
 import { CHAT_TEXTS } from './openai-texts.js';
 import { repairOpenBody } from './openai-tidy.js';
@@ -40,15 +39,15 @@ export const openAiChat: ChatFormat = {
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated: its schema refines the one from which its type is generated.
   read: (body, model) => completionRequest(body as ChatCompletionBody, model),
-  write: (head, reply, { usage }, request) => {
-    const answer = completion(head, reply, usage, request);
+  write: (head, reply, bill, request) => {
+    const answer = completion(head, reply, bill.usage, request);
     const { choices } = answer as Contract;
     return {
       ...answer,
       object: 'chat.completion',
       system_fingerprint: null,
       choices: choices.map((choice, at) => choiceBody(choice, reply.choices[at])),
-      usage: detailedUsageBody(usage),
+      usage: openAiUsage(bill, head),
     };
   },
   stream: (head, visible, request) =>
