@@ -1,5 +1,6 @@
 import type { ChatCall, ChatCodec } from '../src/modalities/chat/codec.js';
 import type { VideoCodec } from '../src/modalities/video/codec.js';
+import { VERTEX_BETAS } from './anthropic/betas.js';
 import { claudeCodec, wire_flags as claude_flags } from './anthropic/codec.js';
 import { isClaude } from './anthropic/models.js';
 import { imageCodec } from './gemini-image.js';
@@ -37,6 +38,7 @@ const messages = claudeCodec({
     return `${CLAUDE_MODELS}/${modelOf(model)}:${stream ? 'streamRawPredict' : 'rawPredict'}`;
   },
   envelope: { anthropic_version: 'vertex-2023-10-16' },
+  features: { taken: VERTEX_BETAS, are_in: 'header' },
 });
 
 /** The same, asked to think by `reasoning` too, which Gemini's models take beside it. */

@@ -3,6 +3,7 @@ import type { Encoded } from '../../src/core/provider.js';
 import { renameFields, setFields } from '../../src/core/field-changes.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/objects.js';
+import { BETAS, betasOfCall, type TakenBetas } from './betas.js';
 import { estimateTokens } from './count.js';
 import { decode } from './decode.js';
 import { messagesBody, READ } from './encode.js';
@@ -33,6 +34,8 @@ export interface ClaudeWire {
    * this version of the API.
    */
   envelope: 'anthropic' | { anthropic_version: string };
+  /** The features that a cloud takes, and where: in the header, or in a field of the body. */
+  features?: { taken: TakenBetas; are_in: 'header' | 'body' };
 }
 
 /**
@@ -45,19 +48,23 @@ const WHOLE_TOKENS = 21_333;
 const FIXED = new Set(['model', 'messages', 'stream', 'n', 'max_tokens', 'max_completion_tokens']);
 
 /** A codec for Claude, at Anthropic or elsewhere. */
-export function claudeCodec({ pathOf, envelope }: ClaudeWire): ChatCodec {
+export function claudeCodec({ pathOf, envelope, features }: ClaudeWire): ChatCodec {
+  const { taken, are_in } = features ?? { taken: 'all', are_in: 'header' };
   const encode = (call: ChatCall, upstream: Upstream): Encoded => {
     const isOwn = envelope === 'anthropic';
-    const chosen = isOwn ? betasFor(call, upstream) : undefined;
-    const { body, betas, ignored } = messagesBody(call, upstream, chosen?.betas);
+    const chosen = betasOfCall(call, upstream, taken);
+    const made = messagesBody(call, upstream, isOwn ? chosen.betas : undefined);
+    const { body } = made;
+    const asked = [...(made.betas ?? chosen.betas)];
     const stream = call.stream || body.max_tokens > WHOLE_TOKENS;
     const around = isOwn ? { model: upstream.model, stream } : envelope;
-    const whole = { ...around, ...body };
+    const field = are_in === 'body' && asked.length > 0 ? { anthropic_beta: asked } : {};
+    const whole = { ...around, ...field, ...body };
     return {
       path: pathOf({ ...call, stream }, upstream),
       body: withOverrides(isOwn ? withOtherFields(whole, call, upstream) : whole, upstream),
-      ...(betas?.size && { headers: { [BETAS]: [...betas].join(',') } }),
-      ignored: [...(chosen?.ignored ?? []), ...ignored],
+      ...(are_in === 'header' && asked.length > 0 && { headers: { [BETAS]: asked.join(',') } }),
+      ignored: [...chosen.ignored, ...made.ignored],
       ...(stream !== call.stream && { is_stream: true }),
     };
   };
@@ -121,21 +128,6 @@ function withOtherFields(
     else whole[name] = { [inner]: value, ...(isRecord(there) && there) };
   }
   return whole;
-}
-
-const BETAS = 'anthropic-beta';
-/** Features that raise the price of the same tokens. */
-const DEARER = /^(?:context-1m|fast-mode)-/u;
-
-/** The features that the client requests, unless the operator has set a list. */
-function betasFor(
-  { original }: ChatCall,
-  { provider }: Upstream,
-): { betas: string[]; ignored: string[] } {
-  const requested = original?.betas ?? [];
-  const isChosen = Object.keys(provider.headers).some((name) => name.toLowerCase() === BETAS);
-  const betas = isChosen ? [] : requested.filter((name) => !DEARER.test(name));
-  return { betas, ignored: betas.length < requested.length ? [BETAS] : [] };
 }
 
 /** The body with the operator's `rename` and `set`; a block that is set adds to its namesake. */

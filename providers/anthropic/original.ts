@@ -1,4 +1,5 @@
 import type { MessagesOriginal } from '../../src/modalities/chat/codec.js';
+import { otherBlockFields } from '../../src/core/block-fields.js';
 import { allText, textOfBlock } from '../../src/lib/block-text.js';
 import { pictureType, tidyBase64 } from '../../src/lib/tidy-media.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
@@ -44,10 +45,10 @@ function blocksOf(blocks: readonly MessagesBlock[], at: string, context: EncodeC
 
 function blockOf(block: MessagesBlock, at: string, context: EncodeContext): Block[] {
   const { type, id = '', name = '', thinking = '', signature = '', data = '' } = block;
-  const mark = cacheControl(block, context);
+  const more = moreOf(block, context);
   switch (type) {
     case 'tool_use':
-      return [{ type, id, name, input: { ...block.input }, ...mark }];
+      return [{ type, id, name, input: { ...block.input }, ...more }];
     case 'tool_result': {
       const content = resultOf(block, at, context);
       return [
@@ -56,17 +57,27 @@ function blockOf(block: MessagesBlock, at: string, context: EncodeContext): Bloc
           tool_use_id: block.tool_use_id ?? '',
           ...(content.length > 0 && { content }),
           ...(block.is_error && { is_error: true }),
-          ...mark,
+          ...more,
         },
       ];
     }
     case 'thinking':
-      return [{ type, thinking, signature }];
+      return [{ type, thinking, signature, ...othersOf(block, context) }];
     case 'redacted_thinking':
-      return [{ type, data }];
+      return [{ type, data, ...othersOf(block, context) }];
     default:
       return mediaOf(block, at, context);
   }
+}
+
+/** What stands beside the content of a block: its mark, and the fields that are not read. */
+function moreOf(block: MessagesBlock, context: EncodeContext): object {
+  return { ...othersOf(block, context), ...cacheControl(block, context) };
+}
+
+/** The fields that are not read go to Anthropic's own API, which has new ones often. */
+function othersOf(block: MessagesBlock, { betas }: EncodeContext): object {
+  return betas ? otherBlockFields(block) : {};
 }
 
 function resultOf(
@@ -80,7 +91,7 @@ function resultOf(
     const { type, tool_name = '' } = block;
     const isReference = type === 'tool_reference' && context.betas !== undefined;
     return isReference
-      ? [{ type, tool_name, ...cacheControl(block, context) }]
+      ? [{ type, tool_name, ...moreOf(block, context) }]
       : mediaOf(block, `${at}.content[${index}]`, context);
   });
 }
@@ -89,22 +100,24 @@ function resultOf(
 function mediaOf(block: MessagesBlock, at: string, context: EncodeContext): MediaBlock[] {
   const { type, source, title, tool_name, content } = block;
   const mark = cacheControl(block, context);
+  const more = { ...othersOf(block, context), ...mark };
   if (type === 'image' && typeof source === 'object') {
-    return [{ ...imageOf(source, at), ...mark }];
+    return [{ ...imageOf(source, at), ...more }];
   }
   if (type === 'document' && typeof source === 'object') {
-    return [{ ...documentOf(block, source, at, context), ...mark }];
+    return [{ ...documentOf(block, source, at, context), ...more }];
   }
   if (type === 'search_result' && typeof source === 'string') {
     const found: readonly MessagesBlock[] = Array.isArray(content) ? content : [];
     const texts = textOnly(blocksOf(found, at, context), at);
-    return [{ type, source, title: title ?? '', content: texts, ...mark }];
+    return [{ type, source, title: title ?? '', content: texts, ...more }];
   }
   const text =
     type === 'tool_reference'
       ? `The tool ${tool_name ?? ''} can be called now.`
       : textOfBlock(block);
-  return textBlocks(text).map((one) => ({ ...one, ...mark }));
+  // Of a block of another type, nothing but its text is sent.
+  return textBlocks(text).map((one) => ({ ...one, ...(type === 'text' ? more : mark) }));
 }
 
 /** The API refuses text of nothing but white space. */

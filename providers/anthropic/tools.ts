@@ -1,3 +1,4 @@
+import { otherToolFields } from '../../src/core/block-fields.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { cacheControl, type EncodeContext } from './context.js';
@@ -60,6 +61,7 @@ function originalTools(
         ...(betas && defer_loading && { defer_loading }),
         ...(hasExamples && { input_examples: recordsIn(input_examples) }),
         ...(eager_input_streaming && { eager_input_streaming }),
+        ...(betas && otherToolFields(tool)),
       },
     ];
   });

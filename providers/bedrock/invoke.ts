@@ -1,3 +1,4 @@
+import { INVOKE_BETAS } from '../anthropic/betas.js';
 import { claudeCodec } from '../anthropic/codec.js';
 import type { ChatCodec, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
@@ -10,6 +11,7 @@ const claude = claudeCodec({
   pathOf: ({ stream }, { model }) =>
     `/model/${encodeURIComponent(model)}/${stream ? 'invoke-with-response-stream' : 'invoke'}`,
   envelope: { anthropic_version: 'bedrock-2023-05-31' },
+  features: { taken: INVOKE_BETAS, are_in: 'body' },
 });
 
 /**

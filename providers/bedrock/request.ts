@@ -1,3 +1,5 @@
+import { betasOfCall, CONVERSE_BETAS } from '../anthropic/betas.js';
+import { isClaude } from '../anthropic/models.js';
 import type { JsonOutput } from '../anthropic/output.js';
 import { samplingOf as claudeSampling } from '../anthropic/sampling.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
@@ -30,6 +32,9 @@ export function encode(call: ChatCall, upstream: Upstream): Encoded {
     target,
   });
   const rest = otherFieldsOf(fields, target.ignored);
+  const asked = isClaude(upstream.model)
+    ? betasOfCall(call, upstream, CONVERSE_BETAS)
+    : { betas: [], ignored: [] };
   // An operator may have set a member of Converse.
   const modelFields = merged(reasoning, recordOf(rest.converse.additionalModelRequestFields));
   const sampling = samplingOf(fields, isThinking(modelFields), target);
@@ -42,10 +47,16 @@ export function encode(call: ChatCall, upstream: Upstream): Encoded {
     ...(toolConfig && { toolConfig }),
     ...(outputConfig && { outputConfig }),
     ...serviceTier(fields),
-    additionalModelRequestFields: { ...sampling.additional, ...reasoning, ...rest.additional },
+    additionalModelRequestFields: {
+      ...(asked.betas.length > 0 && { anthropic_beta: asked.betas }),
+      ...sampling.additional,
+      ...reasoning,
+      ...rest.additional,
+    },
   };
   const body = limited(merged(own, rest.converse), call.max_tokens);
-  return { path: pathOf(upstream.model, call.stream), body, ignored: [...target.ignored] };
+  const ignored = [...asked.ignored, ...target.ignored];
+  return { path: pathOf(upstream.model, call.stream), body, ignored };
 }
 
 function recordOf(value: unknown): Body {

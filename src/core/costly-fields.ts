@@ -86,6 +86,19 @@ export function spelling(field: string): string {
   return field.replaceAll(/[_-]/gu, '').toLowerCase();
 }
 
+const MARK = spelling('cache_control');
+
+/**
+ * Whether a value has a mark for the cache somewhere inside: a long life costs more, and nothing
+ * reads what stands there.
+ */
+export function holdsCacheMark(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(
+    ([name, inner]) => spelling(name) === MARK || holdsCacheMark(inner),
+  );
+}
+
 const COSTLY_SPELLINGS = new Set(COSTLY.map(spelling));
 
 /** Whether a field could raise the cost of a call, in any spelling of its name. */

@@ -29,6 +29,8 @@ export interface ChatCall {
    * for an upstream with the same API.
    */
   others?: readonly OtherField[];
+  /** The names of such fields within the blocks and tools of `original`, as a header has them. */
+  inner_others?: readonly string[];
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Bill } from '../../billing/bill.js';
 import type { Encoded, WireReply } from '../../core/provider.js';
-import { isRecord } from '../../lib/objects.js';
+import { isRecord, recordsIn } from '../../lib/objects.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import { publicName, type Model, type Upstream } from '../../core/model.js';
 import type { LightAbortSignal } from '../../lib/light-abort.js';
@@ -305,14 +305,25 @@ function fieldsLeftOut(call: ChatCall, upstream: Upstream): readonly string[] {
 }
 
 /** The names of the fields that are not sent. */
-function leftOut({ others = [] }: ChatCall, { body, ignored }: Encoded): Encoded['ignored'] {
-  if (others.length === 0) return ignored;
+function leftOut(
+  { others = [], inner_others = [] }: ChatCall,
+  { body, ignored }: Encoded,
+): Encoded['ignored'] {
+  if (others.length === 0 && inner_others.length === 0) return ignored;
   const lost = others.filter(({ path: [name, inner] }) => {
     const sent: unknown = isRecord(body) ? body[name] : undefined;
     if (inner === undefined) return sent === undefined;
     return !isRecord(sent) || !Object.hasOwn(sent, inner);
   });
-  return [...(ignored ?? []), ...lost.map(({ path }) => path.join('.'))];
+  const lost_inside = inner_others.filter((name) => !hasField(body, name.split('.')));
+  return [...(ignored ?? []), ...lost.map(({ path }) => path.join('.')), ...lost_inside];
+}
+
+/** Whether a body has a field at a path such as `messages[]`, `content[]`, `later`. */
+function hasField(body: unknown, [step = '', ...rest]: readonly string[]): boolean {
+  if (!isRecord(body)) return false;
+  if (!step.endsWith('[]')) return Object.hasOwn(body, step);
+  return recordsIn(body[step.slice(0, -2)]).some((item) => hasField(item, rest));
 }
 
 /** The parts of an answer that the client of a call sees, as its model allows. */

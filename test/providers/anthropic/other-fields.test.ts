@@ -19,6 +19,14 @@ const BESIDE = { context_management: { applied_edits: [] } };
 const SAFEGUARDS = { safeguards: [{ name: 'cyber', threshold: 0.5 }], of_next_year: { a: [1] } };
 const PRICE = 'price: { input_per_million: 1000, output_per_million: 2 }';
 
+function block(more: object): object {
+  return { type: 'text', text: 'Hi', ...more };
+}
+
+function said(content: object): object {
+  return { role: 'user', content: [content] };
+}
+
 /** Claude Code sends `safeguards`, and the API has new fields often. */
 describe('fields of the Messages API that the gateway does not know', () => {
   let claude: FakeUpstream;
@@ -54,7 +62,7 @@ describe('fields of the Messages API that the gateway does not know', () => {
     });
     acme = await startUpstream((_, response) => play(chatJson('Good day'), response));
     const model = (name: string, ...upstreams: string[]): string =>
-      `  ${name}: { owner: acme, capabilities: [chat], ${PRICE}, upstreams: [${upstreams
+      `  ${name}: { owner: acme, capabilities: [chat, tools], ${PRICE}, upstreams: [${upstreams
         .map((one) => `{ provider: ${one}, model: claude-opus-5 }`)
         .join(', ')}] }`;
     gateway = await startGateway(`owners: { acme: { name: Acme } }
@@ -124,22 +132,35 @@ ${model('both', 'claude', 'acme')}
     expect(acme.requests.at(-1)?.json).not.to.have.any.keys('safeguards', 'of_next_year');
   });
 
-  it('are held for, as the model may read them', async () => {
-    const poor = await gateway.gateway.store.createAccount('poor', 1_000_000_000n);
-    const { secret } = await gateway.gateway.store.createKey(poor.id, 'k');
-    const body = JSON.stringify({
-      model: 'claude',
-      max_tokens: 50,
-      messages: [{ role: 'user', content: 'Hello!' }],
-      of_next_year: 'x'.repeat(1_000_000),
+  const long = 'x'.repeat(1_000_000);
+  for (const [where, more] of [
+    ['beside the messages', { of_next_year: long }],
+    ['in a block', { messages: [said({ text: 'Hi', type: 'text', of_next_year: long })] }],
+    [
+      'in a block of a result',
+      {
+        messages: [
+          said({ type: 'tool_result', tool_use_id: 'a', content: [block({ of_next_year: long })] }),
+        ],
+      },
+    ],
+    ['in a block of the system prompt', { system: [block({ of_next_year: long })] }],
+    ['in a tool', { tools: [{ name: 'a', input_schema: {}, of_next_year: long }] }],
+  ] as const) {
+    it(`are held for, as the model may read them: ${where}`, async () => {
+      const poor = await gateway.gateway.store.createAccount(`poor ${where}`, 1_000_000_000n);
+      const { secret } = await gateway.gateway.store.createKey(poor.id, 'k');
+      const asked = claude.requests.length;
+      const body = { model: 'claude', max_tokens: 50, messages: [said(block({}))], ...more };
+      const answer = await ask({ url: gateway.url, secret }, '/v1/messages', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      expect(answer.status, answer.text.slice(0, 300)).to.equal(402);
+      expect(claude.requests).to.have.length(asked);
     });
-    const asked = claude.requests.length;
-    const headers = { 'content-type': 'application/json' };
-    const at = { url: gateway.url, secret };
-    const answer = await ask(at, '/v1/messages', { method: 'POST', headers, body });
-    expect(answer.status).to.equal(402);
-    expect(claude.requests).to.have.length(asked);
-  });
+  }
 
   it('are refused if they are nested too deep', async () => {
     const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;

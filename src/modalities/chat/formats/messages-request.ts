@@ -13,7 +13,8 @@ import type {
 import type { Model } from '../../../core/model.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import { ClientNames } from '../client-names.js';
-import { isCostly, spelling } from '../../../core/costly-fields.js';
+import { otherBlockFields, otherToolFields } from '../../../core/block-fields.js';
+import { holdsCacheMark, isCostly, spelling } from '../../../core/costly-fields.js';
 import { memoizeByObject } from '../../../lib/objects.js';
 import { headerSafe } from '../../../http/ignored-header.js';
 import type { MessagesOriginal, OtherField } from '../codec.js';
@@ -80,6 +81,9 @@ export interface Translated {
    */
   is_whole: boolean;
   others: readonly OtherField[];
+  /** The names of those within blocks and tools, and their bytes. */
+  inner_others: readonly string[];
+  inner_bytes: number;
 }
 
 /**
@@ -87,21 +91,24 @@ export interface Translated {
  * nesting.
  */
 export function toCompletion(body: MessagesBody, model: Model): Translated {
-  // Blocks go to Claude unchanged, and JSON.stringify overflows the stack at such a depth.
-  refuseDeep('messages', body.messages);
+  // What goes to Claude unchanged is measured, and JSON.stringify overflows at such a depth.
+  for (const [name, value] of Object.entries(body)) refuseDeep(name, value);
   const { system, messages, stop_sequences, tools, metadata, output_config } = body;
   const ignored = new Set<string>();
+  const inner = new Set<string>();
   const names = new ClientNames(wordsFor(body));
   const reader: Reader = { model, ignored, names, texts: new JsonTexts() };
   const same: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
     if (value === null || TRANSLATED.has(name)) continue;
     if (FOREIGN.has(name)) ignored.add(name);
-    else if (isRead(name) || model.passthrough.has(name)) same.push([name, value]);
+    else if (isRead(name, value) || model.passthrough.has(name)) same.push([name, value]);
   }
   const own: Record<string, unknown> = {
     stop: stop_sequences?.length ? stop_sequences : undefined,
-    tools: tools?.length ? tools.filter(isReal).map((tool) => toolOf(tool, ignored)) : undefined,
+    tools: tools?.length
+      ? tools.filter(isReal).map((tool) => toolOf(tool, ignored, inner))
+      : undefined,
     ...choiceOf(body.tool_choice),
     ...thinkingOf(body, model, ignored),
     // The older name of the same field.
@@ -123,9 +130,39 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
   const { context_management: _, tools: _read, ...shaped } = body;
   const others = othersOf(body);
   const carried = new Set(others.map(({ path }) => path.map(headerSafe).join('.')));
-  for (const name of SHAPE.unknownFields(shaped)) if (!carried.has(name)) ignored.add(name);
+  for (const name of SHAPE.unknownFields(shaped)) {
+    if (!carried.has(name)) (isOfBlock(name) ? inner : ignored).add(name);
+  }
   const is_whole = !reader.hides && (model.capabilities.has('tools') || !messages.some(calls));
-  return { completion, ignored, names, is_whole, others };
+  const inner_others = [...inner];
+  const inner_bytes = inner_others.length === 0 ? 0 : innerBytes(body);
+  return { completion, ignored, names, is_whole, others, inner_others, inner_bytes };
+}
+
+const IN_BLOCK = /^(?:system\[\]|messages\[\]\.content\[\](?:\.content\[\])*)\.([^.[\]]+)$/u;
+
+/** Whether a field of that name stands in a block, and goes to an upstream with the same API. */
+function isOfBlock(name: string): boolean {
+  const [, field] = IN_BLOCK.exec(name) ?? [];
+  return field !== undefined && field in otherBlockFields({ [field]: true });
+}
+
+/** The bytes of the fields of blocks and tools that the gateway does not read. */
+function innerBytes({ system, messages, tools }: MessagesBody): number {
+  const bytesOfBlock = (block: MessagesBlock): number =>
+    Buffer.byteLength(JSON.stringify(otherBlockFields(block))) + bytesOfBlocks(block.content);
+  const bytesOfBlocks = (blocks: unknown): number =>
+    Array.isArray(blocks)
+      ? (blocks as MessagesBlock[]).reduce((sum, block) => sum + bytesOfBlock(block), 0)
+      : 0;
+  const bytesOfTools = (tools ?? []).reduce(
+    (sum, tool) => sum + Buffer.byteLength(JSON.stringify(otherToolFields(tool))),
+    0,
+  );
+  return [system, ...messages.map(({ content }) => content)].reduce(
+    (sum: number, blocks) => sum + bytesOfBlocks(blocks),
+    bytesOfTools,
+  );
 }
 
 /** The names of fields that are read, in any spelling: an upstream may read such a one as well. */
@@ -137,8 +174,9 @@ const readSpellings = memoizeByObject(
 );
 
 /** Whether the gateway reads a field, or must, as it could raise the cost. */
-function isRead(name: string): boolean {
-  return readSpellings(SHAPE).has(spelling(name)) || isCostly(name);
+function isRead(name: string, value: unknown): boolean {
+  const isKnown = readSpellings(SHAPE).has(spelling(name)) || isCostly(name);
+  return isKnown || holdsCacheMark(value);
 }
 
 /** Objects of which further fields go on as well. */
@@ -149,19 +187,17 @@ const OPEN_OBJECTS = ['output_config', 'metadata'] as const;
  * cost: it has new ones often, and refuses those that it does not know itself.
  */
 function othersOf(body: MessagesBody): OtherField[] {
-  const top = Object.entries(body).filter(([name]) => !isRead(name));
+  const top = Object.entries(body).filter(([name, value]) => !isRead(name, value));
   const others: OtherField[] = top.map(([name, value]) => ({ path: [name], value }));
   const { properties = {} } = SHAPE.root;
   for (const name of OPEN_OBJECTS) {
     const known = properties[name]?.properties ?? {};
     for (const [inner, value] of Object.entries(body[name] ?? {})) {
-      const isOther = !Object.hasOwn(known, inner) && !isCostly(inner);
+      const isOther = !Object.hasOwn(known, inner) && !isCostly(inner) && !holdsCacheMark(value);
       if (isOther) others.push({ path: [name, inner], value });
     }
   }
-  const given = others.filter(({ value }) => value !== null);
-  for (const { path, value } of given) refuseDeep(path.join('.'), value);
-  return given;
+  return others.filter(({ value }) => value !== null);
 }
 
 function wordsFor({ output_config }: MessagesBody): ReadonlyMap<string, string> {
@@ -186,12 +222,15 @@ function isReal({ name }: MessagesTool): boolean {
  * Translates a tool. A tool that is to be loaded later is offered at once, as other APIs have no
  * such tools.
  */
-function toolOf(tool: MessagesTool, ignored: Set<string>): ToolEntry {
+function toolOf(tool: MessagesTool, ignored: Set<string>, inner: Set<string>): ToolEntry {
   const { type, name, description, input_schema, strict, input_examples, ...rest } = tool;
   const { cache_control, eager_input_streaming: _, defer_loading: _later, ...more } = rest;
   // A tool that the upstream runs stays unchanged: the model lists the types that it accepts.
   if (type && type !== 'custom') return { type, name, ...rest } as ToolEntry;
-  for (const extra of Object.keys(more)) ignored.add(`tools[].${extra}`);
+  const others = otherToolFields(tool);
+  for (const extra of Object.keys(more)) {
+    (extra in others ? inner : ignored).add(`tools[].${headerSafe(extra)}`);
+  }
   const examples = input_examples?.length && !strict ? { examples: input_examples } : {};
   const parameters = { ...(input_schema ?? { type: 'object', properties: {} }), ...examples };
   return {

@@ -49,15 +49,16 @@ export const messages: ChatFormat = {
     const sent = body as MessagesBody;
     refuseThread(sent);
     refuseTooMany(sent, model);
-    const { completion, ignored, names, is_whole, others } = toCompletion(sent, model);
+    const translated = toCompletion(sent, model);
+    const { completion, ignored, names, is_whole, others, inner_others } = translated;
     const request = names.reading(completion.messages, () => chatRequest(completion, model));
     const own = is_whole ? { original: originalOf(sent, headers) } : {};
     // The model may read them.
-    request.size.text_bytes += Buffer.byteLength(JSON.stringify(others));
+    request.size.text_bytes += Buffer.byteLength(JSON.stringify(others)) + translated.inner_bytes;
     const { type = 'disabled' } = sent.thinking ?? {};
     return {
       ...request,
-      call: { ...request.call, ...own, others },
+      call: { ...request.call, ...own, others, inner_others },
       names,
       shows_reasoning: type !== 'disabled',
       ignored: [...new Set([...request.ignored.map((name) => names.ofIgnored(name)), ...ignored])],

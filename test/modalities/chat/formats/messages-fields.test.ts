@@ -67,13 +67,16 @@ const both = (fate: Fate): Pick<Row, 'claude' | 'others'> => ({ claude: fate, ot
 /** Fields of a later version, within those that are known: they were left out without a word. */
 const UNKNOWN: readonly [field: string, body: Row['body']][] = [
   ['messages[].later', { messages: [{ ...HI, later: 1 }] }],
-  ['messages[].content[].later', { messages: [user(text('Hi', { later: 1 }))] }],
-  [
-    'messages[].content[].content[].later',
-    round(result({ content: [text('A cat.', { later: 1 })] })),
-  ],
-  ['system[].later', { system: [text('Be brief.', { later: 1 })] }],
   ['thinking.later', { thinking: { type: 'adaptive', later: 1 } }],
+];
+
+/** A mark that makes a write to the cache dearer, where nothing reads it. */
+const HIDDEN = { items: [{ cacheControl: { type: 'ephemeral', ttl: '1h' } }] };
+const MARKED: readonly [field: string, body: Row['body']][] = [
+  ['later', { later: HIDDEN }],
+  ['metadata.later', { metadata: { later: HIDDEN } }],
+  ['messages[].content[].later', { messages: [user(text('Hi', { later: HIDDEN }))] }],
+  ['system[].later', { system: [text('Be brief.', { later: HIDDEN })] }],
 ];
 
 /** Fields of a later version that only Claude gets: none of them raises the cost. */
@@ -89,6 +92,26 @@ const CARRIED: readonly [
     { output_config: { later: 1, effort: 'low' } },
   ],
   ['metadata.later', { metadata: { later: 'x' } }, { metadata: { later: 'x' } }],
+  [
+    'messages[].content[].later',
+    { messages: [user(text('Hi', { later: { a: [1] } }))] },
+    { 'messages.0.content.0': text('Hi', { later: { a: [1] } }) },
+  ],
+  [
+    'messages[].content[].content[].later',
+    round(result({ content: [text('A cat.', { later: 1 })] })),
+    { 'messages.2.content.0.content.0': text('A cat.', { later: 1 }) },
+  ],
+  [
+    'system[].later',
+    { system: [text('Be brief.', { later: 1 })] },
+    { 'system.0': text('Be brief.', { later: 1 }) },
+  ],
+  [
+    'tools[].later',
+    { tools: [{ name: 'look', input_schema: { type: 'object', properties: {} }, later: [1] }] },
+    { 'tools.0.later': [1] },
+  ],
 ];
 /** Fields that raise the cost, or that would let the upstream work on its own. */
 const COSTLY: readonly Row['body'][] = [
@@ -209,6 +232,11 @@ const ROWS: readonly Row[] = [
     },
   },
   {
+    field: 'a field of a block that would cost more',
+    body: { messages: [user(text('Hi', { serviceTier: 'priority' }))] },
+    ...both(named('messages[].content[].serviceTier')),
+  },
+  {
     field: 'document with citations, which were left out without a word',
     body: {
       messages: [
@@ -222,6 +250,11 @@ const ROWS: readonly Row[] = [
     ...both(named('messages[].content[].citations')),
   },
   ...UNKNOWN.map(([field, body]) => ({ field, body, ...both(named(field)) })),
+  ...MARKED.map(([field, body]) => ({
+    field: `${field}, with a mark for the cache inside`,
+    body,
+    ...both(named(field)),
+  })),
   ...CARRIED.map(([field, body, sent]) => ({
     field,
     body,
@@ -602,6 +635,23 @@ const ROWS: readonly Row[] = [
     claude: { is: 'ignored and named', beta: 'claude-code-20250219', named: 'anthropic-beta' },
     others: { is: 'translated', sent: {} },
   },
+  ...[
+    'fast-mode-2026-02-01',
+    'compact-2026-09-04',
+    'mcp-client-2025-11-20',
+    'files-api-2025-04-14',
+    'skills-2025-10-02',
+  ].map((beta) => ({
+    field: `anthropic-beta: ${beta}, which moves the bill or needs what is kept`,
+    body: {},
+    headers: { 'anthropic-beta': `safeguards-2027-01-01,${beta}` },
+    claude: {
+      is: 'ignored and named' as const,
+      beta: 'safeguards-2027-01-01',
+      named: 'anthropic-beta',
+    },
+    others: { is: 'translated' as const, sent: {} },
+  })),
   ...['service_tier', 'container', 'mcp_servers', 'inference_geo', 'speed', 'n'].map((field) => ({
     field,
     body: { [field]: 'any' },

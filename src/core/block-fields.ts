@@ -1,0 +1,57 @@
+import { holdsCacheMark, isCostly } from './costly-fields.js';
+
+/**
+ * The fields of blocks of the Messages API that the gateway reads. Of citations it could not tell
+ * the answer's part, and the model reads a long instruction for them.
+ */
+const BLOCK_FIELDS: ReadonlySet<string> = new Set([
+  'type',
+  'text',
+  'source',
+  'context',
+  'title',
+  'id',
+  'name',
+  'input',
+  'tool_use_id',
+  'content',
+  'is_error',
+  'tool_name',
+  'thinking',
+  'signature',
+  'data',
+  'cache_control',
+  'citations',
+]);
+
+const TOOL_FIELDS: ReadonlySet<string> = new Set([
+  'type',
+  'name',
+  'description',
+  'input_schema',
+  'strict',
+  'cache_control',
+  'defer_loading',
+  'eager_input_streaming',
+  'input_examples',
+]);
+
+/** The fields of a block that go on unread to an upstream with the same API. */
+export function otherBlockFields(block: object): Record<string, unknown> {
+  return othersBeside(BLOCK_FIELDS, block);
+}
+
+/** The same of a tool that the client runs. */
+export function otherToolFields(tool: object): Record<string, unknown> {
+  return othersBeside(TOOL_FIELDS, tool);
+}
+
+const NONE: Record<string, unknown> = {};
+
+function othersBeside(known: ReadonlySet<string>, whole: object): Record<string, unknown> {
+  const others = Object.entries(whole).filter(
+    ([name, value]) =>
+      !known.has(name) && value !== null && !isCostly(name) && !holdsCacheMark(value),
+  );
+  return others.length === 0 ? NONE : Object.fromEntries(others);
+}
