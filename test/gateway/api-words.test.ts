@@ -60,8 +60,8 @@ describe('the words of the API that a request belongs to', () => {
   const GEMINI = { code: 404, status: 'NOT_FOUND' };
   const ANTHROPIC = { type: 'not_found_error' };
   const MISSES: [string, string, number, object][] = [
-    ['POST', '/v1beta/models/acme-chat:embedContent', 404, GEMINI],
-    ['POST', '/v1beta/models/acme-chat:batchEmbedContents', 404, GEMINI],
+    ['POST', '/v1beta/models/acme-chat:predict', 404, GEMINI],
+    ['POST', '/v1beta/models/acme-chat:asyncBatchEmbedContent', 404, GEMINI],
     ['POST', '/v1/models/acme-chat:foo', 404, GEMINI],
     ['POST', '/v1beta/files', 404, GEMINI],
     ['DELETE', '/v1beta/models/acme-chat', 405, { code: 405 }],

@@ -367,6 +367,18 @@ export const TEXT_CALLS: readonly TextCall[] = [
     field: 'input[1]',
   },
   {
+    title: 'embedContent',
+    path: '/v1beta/models/vector:embedContent',
+    body: () => ({ content: { parts: [{ text: ADDRESS }] } }),
+    field: 'content.parts[0].text',
+  },
+  {
+    title: 'batchEmbedContents',
+    path: '/v1beta/models/vector:batchEmbedContents',
+    body: () => ({ requests: ['x', ADDRESS].map((text) => ({ content: { parts: [{ text }] } })) }),
+    field: 'requests[1].content.parts[0].text',
+  },
+  {
     title: 'images',
     path: '/v1/images/generations',
     body: () => ({ model: 'painter', prompt, image: [PNG] }),

@@ -3,13 +3,14 @@ import { spendingOperation } from '../../pipeline/operation.js';
 import { unaryPlan } from '../../pipeline/unary-work.js';
 import { wholeAnswer } from '../../pipeline/work.js';
 import { embedding as openAiFormat, type EmbeddingFormat } from './formats/embedding.js';
+import { batchEmbedContents, embedContent } from './formats/embed-content.js';
 import { readEmbedding } from './manifest.js';
 import { embeddingBill, embeddingMaxCost, embeddingMaxTokens } from './price.js';
 import { probeEmbedding } from './probe.js';
 import { sampleBill } from './sample-bill.js';
 import { sendEmbedding } from './send.js';
 
-const FORMATS: readonly EmbeddingFormat[] = [openAiFormat];
+const FORMATS: readonly EmbeddingFormat[] = [openAiFormat, embedContent, batchEmbedContents];
 
 const plan = unaryPlan({
   name: 'embedding',

@@ -45,6 +45,7 @@ models:
   vectors: { ${MODEL}, price: { input_per_million: 2 }, limits: { context: 10 } }
   free: { ${MODEL}, price: free }
   open: { ${MODEL}, price: { input_per_million: 2 }, passthrough: [truncate] }
+  small: { ${MODEL}, price: { input_per_million: 2 }, default: { dimensions: 4 } }
   sim: { owner: acme, capabilities: [embedding], upstreams: [{ provider: simulator }], price: { input_per_million: 2 } }
   talk: { owner: acme, capabilities: [chat], upstreams: [{ provider: simulator }], price: free }
 `;

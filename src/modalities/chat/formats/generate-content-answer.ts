@@ -1,7 +1,6 @@
 import { JsonTexts } from '../../../lib/json-text.js';
 import { argumentsObject } from '../../../lib/tool-arguments.js';
 import type { Bill } from '../../../billing/bill.js';
-import type { GatewayError } from '../../../core/errors.js';
 import type { TokenUsage } from '../../../core/usage.js';
 import { isRecord, recordsIn } from '../../../lib/objects.js';
 import { plainId, signatureOf } from '../../../lib/tool-id.js';
@@ -134,25 +133,4 @@ export function contentUsage(usage: TokenUsage): object {
     ...(cached_tokens !== undefined && { cachedContentTokenCount: cached_tokens }),
     totalTokenCount: prompt_tokens + completion_tokens,
   };
-}
-
-const STATUSES: Readonly<Record<number, string>> = {
-  401: 'UNAUTHENTICATED',
-  402: 'FAILED_PRECONDITION',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  408: 'DEADLINE_EXCEEDED',
-  409: 'ABORTED',
-  429: 'RESOURCE_EXHAUSTED',
-  502: 'UNAVAILABLE',
-  503: 'UNAVAILABLE',
-};
-
-/** An error as Google's clients parse it. They wait as long as its details say. */
-export function errorOf({ status: code, message, headers }: GatewayError): object {
-  const other = code < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL';
-  const { 'retry-after': seconds } = headers;
-  const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${seconds}s` };
-  const details = code === 429 && seconds !== undefined && { details: [retry] };
-  return { error: { code, message, status: STATUSES[code] ?? other, ...details } };
 }

@@ -15,18 +15,22 @@ function fieldOf(properties: Record<string, Shape>, name: string): string | unde
  * camelCase and in snake_case, a single entry in place of a list, and null for an absent field.
  * Values that the schema leaves open, such as the arguments of a call, stay unchanged.
  */
-export function normalizeSpelling(value: unknown, at: Shape = CONTENT_SHAPE.root): unknown {
-  const { items, properties } = CONTENT_SHAPE.part(at);
+export function normalizeSpelling(
+  value: unknown,
+  shape = CONTENT_SHAPE,
+  at: Shape = shape.root,
+): unknown {
+  const { items, properties } = shape.part(at);
   if (items) {
     const list = isRecord(value) ? [value] : value;
-    return Array.isArray(list) ? list.map((one) => normalizeSpelling(one, items)) : list;
+    return Array.isArray(list) ? list.map((one) => normalizeSpelling(one, shape, items)) : list;
   }
   if (!isRecord(value) || !properties) return value;
   for (const [name, fieldValue] of Object.entries(value)) {
     const field = fieldOf(properties, name);
     if (field === undefined) continue;
     if (field !== name || fieldValue === null) delete value[name];
-    if (fieldValue !== null) value[field] = normalizeSpelling(fieldValue, properties[field]);
+    if (fieldValue !== null) value[field] = normalizeSpelling(fieldValue, shape, properties[field]);
   }
   return value;
 }

@@ -3,11 +3,11 @@ import type { GatewayError } from '../../../core/errors.js';
 import type { AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta, ReasoningDetail, ToolCall } from '../codec.js';
 import { EventWriter } from './openai-answer.js';
+import { errorOf } from './content-api.js';
 import type { StreamWire } from './format.js';
 import {
   callPart,
   candidate,
-  errorOf,
   finishOf,
   headOf,
   logprobsOf,

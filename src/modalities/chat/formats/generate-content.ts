@@ -4,7 +4,8 @@ import { STABLE_VERSION } from '../../../pipeline/second-path.js';
 import type { GenerateContentBody } from '../../../schema-types/generate-content.js';
 import { countingEndpoint } from '../count-tokens.js';
 import type { ChatFormat } from './format.js';
-import { answerOf, errorOf } from './generate-content-answer.js';
+import { CONTENT_API } from './content-api.js';
+import { answerOf } from './generate-content-answer.js';
 import { contentRequest } from './generate-content-request.js';
 import { normalizeSpelling } from './generate-content-spelling.js';
 import { CONTENT_TEXTS } from './generate-content-texts.js';
@@ -60,9 +61,8 @@ function isCall(method: string, path: string): boolean {
 function contentFormat(name: string, method: string, streams: boolean): ChatFormat {
   const answer = 'generate-content#/$defs/answer';
   return {
+    ...CONTENT_API,
     name,
-    key_header: 'x-goog-api-key',
-    key_query: 'key',
     owns: (method, path) => path.startsWith('/v1beta/') || isCall(method, path),
     models: geminiModels,
     limit: 'maxOutputTokens',
@@ -80,10 +80,9 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
         ...(streams && { 'application/json': 'stream-generate-content#/$defs/list' }),
       },
     },
-    normalize: normalizeSpelling,
+    normalize: (body) => normalizeSpelling(body),
     needs: neededCapabilities,
     texts: CONTENT_TEXTS,
-    modelOf: (_, { model = '' }) => model,
     // The body was validated, and its type is generated from the schema.
     read: (body, model) => contentRequest(body as GenerateContentBody, model, streams),
     write: (head, reply, bill, request) => answerOf(head, reply, bill, request),
@@ -92,7 +91,5 @@ function contentFormat(name: string, method: string, streams: boolean): ChatForm
       const { hides_thoughts, unwraps_value } = request;
       return new ContentWriter(head, visible, { as, thoughts: !hides_thoughts, unwraps_value });
     },
-    error: errorOf,
-    error_schema: 'generate-content#/$defs/error',
   };
 }

@@ -1,4 +1,4 @@
-import { publicName, type Model } from '../../../core/model.js';
+import { publicName, type Capability, type Model } from '../../../core/model.js';
 import type { DefaultEndpoint } from '../../../pipeline/modality.js';
 import type { ModelListFormat } from '../../../pipeline/model-list-format.js';
 
@@ -41,9 +41,12 @@ function anthropicModel(model: Model): object {
   };
 }
 
-const METHODS = ['generateContent', 'streamGenerateContent', 'countTokens'];
+const METHODS: readonly [Capability, readonly string[]][] = [
+  ['chat', ['generateContent', 'streamGenerateContent', 'countTokens']],
+  ['embedding', ['embedContent', 'batchEmbedContents']],
+];
 
-/** Google's list. A model without the capability `chat` has no methods. */
+/** Google's list. A model that neither chats nor embeds has no methods. */
 export const geminiModels: ModelListFormat = {
   known_by: ['x-goog-api-key'],
   schema: 'gemini-models',
@@ -62,7 +65,9 @@ function geminiModel(model: Model): object {
     ...(description !== undefined && { description }),
     ...(context !== undefined && { inputTokenLimit: context }),
     ...(max_tokens !== undefined && { outputTokenLimit: max_tokens }),
-    supportedGenerationMethods: capabilities.has('chat') ? METHODS : [],
+    supportedGenerationMethods: METHODS.flatMap(([name, methods]) =>
+      capabilities.has(name) ? methods : [],
+    ),
   };
 }
 

@@ -64,13 +64,8 @@ const OWN = new Set(['model', 'input', 'dimensions', 'encoding_format']);
 /** Fits a valid body to a model. Throws `GatewayError` for what the model cannot take. */
 export function embeddingWork(body: EmbeddingBody, model: Model): EmbeddingWork {
   const inputs = inputsOf(body.input);
-  if (inputs.length > MAX_INPUTS) {
-    refuseField('input', `must be a list of at most ${MAX_INPUTS}, not of ${inputs.length}`);
-  }
-  inputs.forEach((input, at) => {
-    const param = Array.isArray(body.input) && inputs.length > 1 ? `input[${at}]` : 'input';
-    checkInput(input, param, model);
-  });
+  const isList = Array.isArray(body.input) && inputs.length > 1;
+  checkInputs(inputs, model, 'input', (at) => (isList ? `input[${at}]` : 'input'));
   const isSent = (name: string) => name === 'user' || model.passthrough.has(name);
   const { fields, ignored } = passthroughFields(body, OWN, isSent);
   const { dimensions, encoding_format = 'float' } = body;
@@ -89,6 +84,19 @@ function inputsOf(input: EmbeddingBody['input']): readonly EmbeddingInput[] {
     'input',
     'must be a list of texts, of tokens or of token lists, not a mixture',
   );
+}
+
+/** Throws `GatewayError` for inputs that the model does not take. `placeOf` names one of them. */
+export function checkInputs(
+  inputs: readonly EmbeddingInput[],
+  model: Model,
+  list: string,
+  placeOf: (at: number) => string,
+): void {
+  if (inputs.length > MAX_INPUTS) {
+    refuseField(list, `must be a list of at most ${MAX_INPUTS}, not of ${inputs.length}`);
+  }
+  inputs.forEach((input, at) => checkInput(input, placeOf(at), model));
 }
 
 function checkInput(input: EmbeddingInput, param: string, { id, limits }: Model): void {
