@@ -6,6 +6,7 @@ import type { Upstream } from '../src/core/model.js';
 import { decode } from './bedrock/answer.js';
 import { openFrames } from './bedrock/frames.js';
 import { invoke } from './bedrock/invoke.js';
+import { cacheMarks } from './bedrock/model.js';
 import { encode } from './bedrock/request.js';
 import { decodeStream } from './bedrock/stream.js';
 
@@ -15,7 +16,7 @@ import { decodeStream } from './bedrock/stream.js';
  */
 export const wire_flags = [...claude_flags, 'invoke_claude'] as const;
 
-const converse = { encode, decode, decodeStream };
+const converse = { encode, decode, decodeStream, cacheMarks };
 
 /** What Amazon Bedrock takes of tools. Mistral's models know IDs of nine characters. */
 const TOOL_RULES: ToolRules = {
@@ -38,6 +39,7 @@ export const chat: ChatCodec = {
   decodeStream: (call, upstream) => codecOf(upstream).decodeStream(call, upstream),
   toolRules: (_, { model }) => (/mistral/iu.test(model) ? MISTRAL_TOOL_RULES : TOOL_RULES),
   estimateTokens,
+  cacheMarks: (upstream) => codecOf(upstream).cacheMarks?.(upstream),
   openFrames,
 };
 

@@ -76,6 +76,7 @@ export const chat: ChatCodec = {
   decode: (body, call, upstream) => codecOf(upstream).decode(body, call, upstream),
   decodeStream: (call, upstream) => codecOf(upstream).decodeStream(call, upstream),
   toolRules: (call, upstream) => codecOf(upstream).toolRules?.(call, upstream),
+  cacheMarks: (upstream) => codecOf(upstream).cacheMarks?.(upstream),
   estimateTokens: (parts, call, upstream) =>
     codecOf(upstream).estimateTokens?.(parts, call, upstream),
 };

@@ -1,4 +1,10 @@
-import type { ChatCall, ChatCodec, ChatReply, ToolRules } from '../../src/modalities/chat/codec.js';
+import type {
+  ChatCall,
+  ChatCodec,
+  ChatReply,
+  MarkPlaces,
+  ToolRules,
+} from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import { renameFields, setFields } from '../../src/core/field-changes.js';
 import type { Upstream } from '../../src/core/model.js';
@@ -24,6 +30,9 @@ export const CLAUDE_TOOL_RULES: ToolRules = {
   ids: { illegal: SAFE, max: 64 },
   properties: { illegal: /[^a-zA-Z0-9_.-]/gu, max: 64 },
 };
+
+/** Claude takes marks in all parts of a request. */
+export const CLAUDE_MARKS: MarkPlaces = { tools: true };
 
 /** The differences of Claude on a cloud. */
 export interface ClaudeWire {
@@ -80,6 +89,7 @@ export function claudeCodec({ pathOf, envelope, features }: ClaudeWire): ChatCod
         envelope === 'anthropic' && call.others ? otherFields : noFields,
       ),
     toolRules: () => CLAUDE_TOOL_RULES,
+    cacheMarks: () => CLAUDE_MARKS,
     estimateTokens,
   };
 }

@@ -1,5 +1,5 @@
 import { INVOKE_BETAS } from '../anthropic/betas.js';
-import { claudeCodec } from '../anthropic/codec.js';
+import { CLAUDE_MARKS, claudeCodec } from '../anthropic/codec.js';
 import type { ChatCodec, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import { parseJson } from '../../src/lib/json-text.js';
@@ -21,6 +21,7 @@ const claude = claudeCodec({
 export const invoke: ChatCodec = {
   encode: (call, upstream) => claude.encode(call, upstream),
   decode: (body, call, upstream) => claude.decode(body, call, upstream),
+  cacheMarks: () => CLAUDE_MARKS,
   decodeStream(call, upstream): StreamDecoder {
     const decoder = claude.decodeStream(call, upstream);
     return {

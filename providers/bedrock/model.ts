@@ -1,5 +1,6 @@
 import { cacheControl, contextOf, type EncodeContext } from '../anthropic/context.js';
 import { isClaude, type ClaudeModel } from '../anthropic/models.js';
+import type { MarkPlaces } from '../../src/modalities/chat/codec.js';
 import type { Upstream } from '../../src/core/model.js';
 
 /** `profile` is a name of the operator's own, such as an application inference profile. */
@@ -44,6 +45,12 @@ function familyOf(name: string): Family {
   if (name.includes('gpt-oss')) return 'gpt-oss';
   if (name.includes('llama')) return 'llama';
   return name.startsWith('arn:') && !name.includes('foundation-model/') ? 'profile' : 'other';
+}
+
+/** Where Converse takes cache points for the model of an upstream; undefined where nowhere. */
+export function cacheMarks(upstream: Upstream): MarkPlaces | undefined {
+  const { messages, tools } = targetOf(upstream).caches;
+  return messages ? { tools } : undefined;
 }
 
 /** A cache point, where a part of the request is marked for the cache and the model knows marks. */

@@ -1,5 +1,7 @@
+import type { FinishedFile } from '../config/load.js';
 import { TOKEN_UNIT_FIELDS } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
+import { paysToCache } from '../modalities/chat/cache-marks.js';
 import { quote, type Source } from '../yaml/source.js';
 import type { Advice, Warning } from './advice.js';
 import { paidPrices, type PaidPrice } from './price-compare.js';
@@ -13,6 +15,7 @@ export const missingClass: Advice = {
       yield* longPrompts(paid);
       yield* qualities(view.source, paid);
     }
+    yield* idleCaches(view);
   },
 };
 
@@ -30,6 +33,19 @@ function* cacheWrites(source: Source, { pointer, price, payers }: PaidPrice): It
       hint: `add cache_write_per_million: ${formatDollars(cost)}`,
     };
     return;
+  }
+}
+
+/** Models with `cache: auto` whose prices make no mark pay at any upstream. */
+function* idleCaches({ models }: FinishedFile): Iterable<Warning> {
+  for (const { pointer, model, upstreams } of models) {
+    const isIdle = upstreams.every(({ upstream }) => !paysToCache(upstream.price));
+    if (model.cache !== 'auto' || !isIdle) continue;
+    yield {
+      pointer: `${pointer}/cache`,
+      message: 'cache: by its price, to write into a cache and read once saves nothing',
+      hint: 'add cache_write_per_million and a lower cached_input_per_million to the price',
+    };
   }
 }
 

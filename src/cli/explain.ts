@@ -87,6 +87,7 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
   if (model.description !== undefined) printLine(model.description);
   printLine(`${model.id} does ${[...model.capabilities].join(', ')}; its owner is ${model.owner}.`);
   if (model.fallback) printLine(`Where it fails, ${model.fallback.join(', ')} serves.`);
+  if (model.cache) printLine('Conversations whose client marks no cache get marks where it pays.');
   printEndpoints(endpoints);
   printRates(explained.rates);
   printUpstreams(explained);
@@ -281,6 +282,7 @@ function shapeOf({
     ...(aliases.length > 0 && { aliases }),
     ...(model.description !== undefined && { description: model.description }),
     ...(model.fallback && { fallback: model.fallback }),
+    ...(model.cache && { cache: model.cache }),
     owner: model.owner,
     capabilities: [...model.capabilities],
     endpoints: endpoints.map(({ method, path, stages }) => ({

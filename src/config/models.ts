@@ -84,6 +84,7 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
       return own ? { ...upstream, default: own } : upstream;
     }),
     limits: readLimits(entry, known),
+    ...(entry.cache === 'auto' && { cache: entry.cache }),
     passthrough,
     ...(tool_types && { tool_types }),
     ...(rates && { rates }),

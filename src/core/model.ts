@@ -124,6 +124,8 @@ export interface Model {
   /** The IDs of the models that serve a call after all its upstreams have failed. */
   fallback?: readonly string[];
   limits: ModelLimits;
+  /** Marks of what may be cached are added where that pays; absent if none are. */
+  cache?: 'auto';
   passthrough: ReadonlySet<string>;
   /** The types of tools, beside `function`, that clients may send to its upstreams. */
   tool_types?: ReadonlySet<string>;

@@ -163,6 +163,7 @@ models:
       - { provider: anthropic, model: claude-haiku-4-5, price: list }
     limits: { max_tokens: 200 }
     price: { input_per_million: 0.3, output_per_million: 0.5 }
+    cache: auto
   paint: { owner: me, capabilities: [image], upstreams: [{ provider: openai, model: gpt-image-1 }], price: { per_image: 0.04 } }
   flat: { owner: me, capabilities: [chat], upstreams: [{ provider: gemini, model: gemini-2.5-pro }], price: { input_per_million: 1.25, output_per_million: 10 } }
   long: { owner: me, capabilities: [chat], upstreams: [{ provider: gemini, model: gemini-2.5-pro }], price: list }
@@ -176,6 +177,7 @@ interface Margin {
 }
 
 interface Previewed {
+  cache?: string;
   upstreams: { provider: string; share_percent: number; margins: Margin[] }[];
   defaults: Record<string, Record<string, unknown>>;
   preview: {
@@ -208,7 +210,8 @@ describe('tollgate explain with prices and a body', function () {
   });
 
   it('shows shares in per cent, margins, and what a client leaves out', async () => {
-    const { upstreams, defaults } = await place.json<Previewed>('explain', 'talk');
+    const { cache, upstreams, defaults } = await place.json<Previewed>('explain', 'talk');
+    expect(cache).to.equal('auto');
     expect(upstreams.map(({ share_percent }) => share_percent)).to.deep.equal([75, 25, 100]);
     const [mini, large, haiku] = upstreams.map(({ margins }) =>
       margins.map(({ unit, percent, list }) => [unit, percent, list]),
@@ -225,6 +228,7 @@ describe('tollgate explain with prices and a body', function () {
     const { stdout } = await place.tollgate('explain', 'talk');
     expect(stdout)
       .to.include('openai: gpt-4o-mini, weight 3: 75 % of the calls\n')
+      .and.include('Conversations whose client marks no cache get marks where it pays.\n')
       .and.match(/output_per_million margin -20 %: the list price of \d{4}-\d\d-\d\d is \$0\.60\n/u)
       .and.match(/In chat, what a client leaves out\n {2}n +1\n/u);
   });

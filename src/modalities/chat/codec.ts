@@ -174,6 +174,11 @@ export interface PromptParts {
   image_most: number;
 }
 
+/** Where a wire takes marks of what may be cached, beside messages and instructions. */
+export interface MarkPlaces {
+  tools: boolean;
+}
+
 /** A step behind the decoder of a stream, for the call as it was sent. */
 export type StreamStep = (decoder: StreamDecoder, sent: ChatCall) => StreamDecoder;
 
@@ -198,6 +203,11 @@ export interface ChatCodec {
   openFrames?(limits: EventLimits): StreamFrames;
   /** What the wire takes of tools; by default all. */
   toolRules?(call: ChatCall, upstream: Upstream): ToolRules | undefined;
+  /**
+   * Where the wire takes the marks that `cache: auto` adds; undefined where it takes none, or its
+   * upstream caches by itself.
+   */
+  cacheMarks?(upstream: Upstream): MarkPlaces | undefined;
   /**
    * The reasoning of an earlier answer as the wire sends it back, for estimates. Absent if none is
    * sent, or only such as the upstream itself has signed, which no client can make up.

@@ -32,6 +32,7 @@ import {
   type ChatCodec,
   type ChatReply,
 } from './codec.js';
+import { payingMarks, withCacheMarks } from './cache-marks.js';
 import { beginningOf } from './conversation-beginning.js';
 import type { Countable } from './count-tokens.js';
 import { withDefaults } from './defaults.js';
@@ -195,10 +196,12 @@ class PlannedChat implements Work, Countable {
     const visible = visiblePartsOf(model, request);
     const { limits } = configuration;
     const takesBytes = upstream.provider.operations.get('chat')?.image_urls === 'bytes';
-    const call =
+    const whole =
       takesBytes && request.size.urls > 0
         ? withoutOriginal(request.call, await (this.#inlined ??= this.#inline(context)))
         : request.call;
+    const marks = model.cache === 'auto' ? payingMarks(upstream) : undefined;
+    const call = marks ? withCacheMarks(whole, marks) : whole;
     const reports: UsageReport[] = [];
     this.#reports = reports;
     const attempt = { call, upstream, head, visible, limits, client, reports };
