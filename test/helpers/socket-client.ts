@@ -21,6 +21,7 @@ export interface SocketClient {
 interface SocketOptions {
   path?: string;
   headers?: Record<string, string>;
+  answersPings?: boolean;
 }
 
 const ENDS = ['response.completed', 'response.incomplete', 'response.failed', 'error'];
@@ -28,9 +29,10 @@ const ENDS = ['response.completed', 'response.incomplete', 'response.failed', 'e
 /** Opens a WebSocket with a key; rejects with `Unexpected server response: STATUS`. */
 export async function openSocket(
   { url, secret }: { url: string; secret: string },
-  { path = '/v1/responses', headers = {} }: SocketOptions = {},
+  { path = '/v1/responses', headers = {}, answersPings = true }: SocketOptions = {},
 ): Promise<SocketClient> {
   const ws = new WebSocket(url.replace(/^http/u, 'ws') + path, {
+    autoPong: answersPings,
     headers: {
       authorization: `Bearer ${secret}`,
       'openai-beta': 'responses_websockets=2026-02-06',
