@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { load } from '../../src/config/load.js';
 import { MODALITIES } from '../../src/modalities/index.js';
+import { isLong } from '../helpers/long.js';
 import { ENV, FIXTURES } from './helpers/fixtures.js';
 
 /** One slip of the hand in a line of the file. */
@@ -67,6 +68,6 @@ describe('load of a file with slips', () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 150 });
+    await fc.assert(property, { numRuns: isLong ? 1_000 : 40 });
   });
 });

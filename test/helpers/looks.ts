@@ -11,3 +11,6 @@ export const LOOKS = [
       ] as const)
     : []),
 ] as const;
+
+/** The widths of what is done at each: on a phone, and in `npm run test:long` on a desk too. */
+export const WIDTHS = isLong ? [1280, 390] : [390];

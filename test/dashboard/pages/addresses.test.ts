@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { startDashboard } from '../../helpers/dashboard.js';
+import { isLong } from '../../helpers/long.js';
 import { onEachStore } from '../../store/helpers/ground.js';
 
 const cursor = (place: unknown): string => Buffer.from(JSON.stringify(place)).toString('base64url');
@@ -78,7 +79,9 @@ onEachStore('the dashboard', (ground) => {
       ...PATHS.flatMap((path) => HOSTILE.map((value) => path.replaceAll('V', value))),
     ];
     const broken: string[] = [];
-    for (const address of addresses) {
+    // In the quick form a quarter of them, in which each value and each parameter has its turn.
+    const visited = addresses.filter((_, at) => isLong || at % 4 === 0);
+    for (const address of visited) {
       const headers = { cookie: `session=${session}` };
       const answer = await fetch(dashboard.url + address, { headers, redirect: 'manual' });
       await answer.arrayBuffer();

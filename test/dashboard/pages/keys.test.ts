@@ -9,6 +9,7 @@ import {
   type Visit,
 } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
+import { WIDTHS } from '../../helpers/looks.js';
 
 describeInBrowser('the pages of keys', (browser) => {
   let dashboard: TestDashboard;
@@ -70,7 +71,7 @@ describeInBrowser('the pages of keys', (browser) => {
     expect(faults).to.deep.equal([]);
   });
 
-  for (const width of [1280, 390]) {
+  for (const width of WIDTHS) {
     it(`edit a key, and show what is left of it, ${width} pixels wide`, async () => {
       const look: BrowserLook = { width, height: 900 };
       const { page, id, faults } = await newcomer(`editor ${width}`, look);

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { describeInBrowser, visit } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { until } from '../../helpers/until.js';
+import { WIDTHS } from '../../helpers/looks.js';
 
 const PATHS = [
   '/',
@@ -56,7 +57,7 @@ describeInBrowser('a page whose scripts come late', (browser) => {
     return moved;
   }
 
-  for (const width of [390, 1280]) {
+  for (const width of WIDTHS) {
     it(`does not jump when they have run, at ${width} px`, async () => {
       const { page } = await visit(browser(), dashboard.url, { session, width });
       for (const path of PATHS) {

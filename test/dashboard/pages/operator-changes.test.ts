@@ -9,6 +9,7 @@ import {
   type BrowserLook,
 } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
+import { WIDTHS } from '../../helpers/looks.js';
 
 const HELLO = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -94,7 +95,7 @@ describeInBrowser('the changes that operators make', (browser) => {
     ).to.deep.equal([]);
   });
 
-  for (const width of [1280, 390]) {
+  for (const width of WIDTHS) {
     it(`limit an account, and raise an allowance for a while, ${width} pixels wide`, async () => {
       const { id } = await customer(`limited ${width}`);
       const { store } = dashboard.gateway;

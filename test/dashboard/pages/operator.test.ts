@@ -4,6 +4,7 @@ import { describeInBrowser, expectNoSidewaysScroll, visit } from '../../helpers/
 import { chat } from '../../helpers/ask.js';
 import { until } from '../../helpers/until.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
+import { WIDTHS } from '../../helpers/looks.js';
 
 const NAMES = ['requests', 'accounts', 'tokens', 'audit', 'tasks', 'providers'];
 const PATHS = ['/operator', ...NAMES.map((one) => `/operator/${one}`)];
@@ -214,7 +215,7 @@ models:
     });
     const { request_id } = (await answer.json()) as { request_id: string };
     await until(async () => (await store.requests.one(request_id)) !== undefined, 'its record');
-    for (const width of [1280, 390]) {
+    for (const width of WIDTHS) {
       const session = await dashboard.signIn(account.id, true);
       const look = { session, width, javaScriptEnabled: false };
       const { page, faults } = await visit(browser(), dashboard.url, look);

@@ -8,6 +8,7 @@ import {
 } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { seedMonth } from '../../helpers/seed-month.js';
+import { WIDTHS } from '../../helpers/looks.js';
 
 describeInBrowser('the overview and the usage of an account', (browser) => {
   const clock = { now_ms: Date.parse('2026-11-20T15:42:00Z') };
@@ -132,7 +133,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
     expect(await page.locator('tbody a').first().getAttribute('href')).to.equal(newest);
   });
 
-  for (const width of [1280, 390]) {
+  for (const width of WIDTHS) {
     it(`lost their menu over a range that makes no sense at ${width} px`, async () => {
       const { page } = await open('/', { width, javaScriptEnabled: false });
       for (const [query, said] of [

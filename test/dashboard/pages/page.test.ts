@@ -9,7 +9,7 @@ import {
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { isLong } from '../../helpers/long.js';
 import { seedMonth } from '../../helpers/seed-month.js';
-import { LOOKS } from '../../helpers/looks.js';
+import { LOOKS, WIDTHS } from '../../helpers/looks.js';
 
 const PATHS = [
   '/',
@@ -58,11 +58,13 @@ const PATHS = [
 /** Pages that are made as another one in the list: axe takes a second for each. */
 const ALIKE = [
   /^\/usage\?(?!show=latency)/u,
-  /^\/requests\?status/u,
+  /^\/(?:requests|models)\?/u,
   /^\/(?:requests|operator\/accounts)\/nobody$/u,
   /^\/models\/gpt/u,
   /^\/operator\?over/u,
-  /^\/operator\/requests\//u,
+  // Lists, and forms, that one function makes: `/requests`, `/operator/accounts`, `/settings/keys`.
+  /^\/operator\/(?:requests|audit|tokens|tasks)/u,
+  /\/revoke$/u,
   /^\/operator\/accounts\/[^/]+(?:\?tab=ledger|\/keys\/.+)$/u,
 ];
 const STRANGERS_PATHS = ['/sign-in', '/sign-in?return_to=%2Fusage', '/here-is-nobody'];
@@ -256,7 +258,7 @@ models:
   });
   after(() => dashboard.close());
 
-  for (const width of [1280, 390]) {
+  for (const width of WIDTHS) {
     it(`lay over the figures of their row, or pushed them away, at ${width} px`, async () => {
       const { page } = await visit(browser(), dashboard.url, { session, width });
       for (const path of paths) {

@@ -4,6 +4,7 @@ import type { RequestRecord } from '../../../src/core/request-record.js';
 import { describeInBrowser, expectNoSidewaysScroll, follow, visit } from '../../helpers/browser.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { failureAt, seedMonth } from '../../helpers/seed-month.js';
+import { WIDTHS } from '../../helpers/looks.js';
 import { recordAt } from '../../store/requests/helpers.js';
 
 const DAY_MS = 86_400_000;
@@ -58,7 +59,7 @@ describeInBrowser('the pages of requests', (browser) => {
     await expectNoSidewaysScroll(page);
   }
 
-  for (const width of [1280, 390]) {
+  for (const width of WIDTHS) {
     it(`lead from the overview to yesterday's failed call in three clicks at ${width} px`, async () => {
       const { page, faults } = await open('/', width, false);
       await page.locator('.figures a', { hasText: /\d/u }).first().click();
@@ -137,7 +138,7 @@ describeInBrowser('the pages of requests', (browser) => {
     expect(await own.locator('tbody tr').count()).to.equal(50);
   });
 
-  for (const width of [1280, 390]) {
+  for (const width of WIDTHS) {
     it(`lost their menu over a filter that cannot be read at ${width} px`, async () => {
       for (const path of ['/requests', '/operator/requests']) {
         const { page } = await open(path, width, true);
