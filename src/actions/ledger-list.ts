@@ -54,8 +54,11 @@ export const listLedger = listAction({
       'amount',
       'uncollected',
       'estimated',
+      'saved',
+      'lost',
       'model',
       'key',
+      'agent',
       'reference',
       'refund_of',
       ...['prompt_tokens', 'completion_tokens', ...TOKEN_CLASSES, ...OTHER_UNITS].map(
@@ -103,6 +106,9 @@ function entryDocument(entry: LedgerEntry) {
     usage: usageOfEntry(entry),
     estimated: entry.estimated,
     uncollected: formatDollars(entry.uncollected_nano),
+    saved: formatDollars(entry.saved_nano ?? 0n),
+    lost: formatDollars(entry.lost_nano ?? 0n),
+    agent: entry.agent,
     key: entry.key_id,
     reference: entry.reference,
     refund_of: entry.refund_of,
@@ -111,11 +117,15 @@ function entryDocument(entry: LedgerEntry) {
 
 /** An entry as a row of a table, which needs no columns for what most entries do not have. */
 function entryColumns(entry: LedgerEntry, key_name: string | null) {
-  const { estimated, uncollected, key, reference, refund_of, ...rest } = entryDocument(entry);
+  const { estimated, uncollected, saved, lost, agent, key, reference, refund_of, ...rest } =
+    entryDocument(entry);
   return {
     ...rest,
     estimated: estimated || null,
     uncollected: entry.uncollected_nano > 0n ? uncollected : null,
+    saved: entry.saved_nano === null ? null : saved,
+    lost: entry.lost_nano === null ? null : lost,
+    agent,
     key_name,
     key,
     reference,

@@ -37,6 +37,7 @@ export const listRequests = listAction({
       'time',
       'account',
       'key',
+      'agent',
       'endpoint',
       'model',
       ...(is_operator ? ['provider', 'upstream_model'] : []),
@@ -52,6 +53,8 @@ export const listRequests = listAction({
       'own_ms',
       'cost',
       'uncollected',
+      'saved',
+      'lost',
       'flags',
       'attempts',
     ],
@@ -90,12 +93,13 @@ export const showRequest = oneAction({
 
 /** The filter as the store reads it. Throws `GatewayError` (400) for a wrong time or status. */
 export function filterOf(query: Omit<RequestQuery, 'cursor' | 'limit'>): RequestFilter {
-  const { from, to, model, key, account, provider, status } = query;
+  const { from, to, model, key, agent, account, provider, status } = query;
   const filter: RequestFilter = { ...statusOf(status) };
   if (from !== undefined) filter.from_ms = readMoment('from', from);
   if (to !== undefined) filter.to_ms = readMoment('to', to);
   if (model !== undefined) filter.model = model;
   if (key !== undefined) filter.key_id = key;
+  if (agent !== undefined) filter.agent = agent;
   if (account !== undefined) filter.account_id = account;
   if (provider !== undefined) filter.provider = provider;
   return filter;

@@ -14,6 +14,7 @@ export interface RequestShape extends Record<TokenClass, number | null> {
   time: string;
   account: string;
   key: string;
+  agent: string | null;
   endpoint: string;
   model: string | null;
   /** With `upstream_model`, for operators only. */
@@ -30,6 +31,8 @@ export interface RequestShape extends Record<TokenClass, number | null> {
   own_ms: number;
   cost: string;
   uncollected: string;
+  saved: string;
+  lost: string;
   flags: RequestFlag[];
   attempts: AttemptShape[];
 }
@@ -42,6 +45,7 @@ export function requestShape(record: RequestRecord, names_upstreams: boolean): R
     time: isoTime(record.time_ms),
     account: record.account_id,
     key: record.key_id,
+    agent: record.agent,
     endpoint: record.endpoint,
     model: record.model,
     ...(names_upstreams && { provider, upstream_model }),
@@ -57,6 +61,8 @@ export function requestShape(record: RequestRecord, names_upstreams: boolean): R
     own_ms: record.own_ms,
     cost: formatDollars(record.cost_nano),
     uncollected: formatDollars(record.uncollected_nano),
+    saved: formatDollars(record.saved_nano),
+    lost: formatDollars(record.lost_nano),
     flags: flagsOf(record),
     attempts: record.attempts.map((attempt) => attemptShape(attempt, names_upstreams)),
   };

@@ -147,10 +147,15 @@ export interface EntryShape {
   refund_of: string | null;
   model: string | null;
   key: string | null;
+  /** The client program. */
+  agent: string | null;
   usage: object | null;
   estimated: boolean;
   /** The part of a charge that could not be collected. */
   uncollected: string;
+  /** What caches saved, and what a move to another upstream lost. */
+  saved: string;
+  lost: string;
 }
 
 /** The provider is left out: it is the operator's business. */
@@ -164,9 +169,12 @@ export function entryShape(entry: LedgerEntry): EntryShape {
     refund_of: entry.refund_of,
     model: entry.model,
     key: entry.key_id,
+    agent: entry.agent,
     usage: usageOfEntry(entry),
     estimated: entry.estimated,
     uncollected: formatDollars(entry.uncollected_nano),
+    saved: formatDollars(entry.saved_nano ?? 0n),
+    lost: formatDollars(entry.lost_nano ?? 0n),
   };
 }
 

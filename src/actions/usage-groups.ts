@@ -1,21 +1,22 @@
 import { GatewayError } from '../core/errors.js';
 import { DAY_MS, dayName, startOf } from './days.js';
-import { NOTHING_USED, type UsageRow } from '../store/ledger/usage.js';
+import { NOTHING_USED, type UsageFigures, type UsageRow } from '../store/ledger/usage.js';
 import { invalid } from './action.js';
 
-export const GROUPINGS = ['day', 'model', 'key'] as const;
+export const GROUPINGS = ['day', 'model', 'key', 'agent'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
-export type UsageFigures = Omit<UsageRow, 'day' | 'model' | 'key_id'>;
-
-/** The usage of one day, model or key. */
+/** The usage of one day, model, key or agent. */
 export interface UsageGroup extends UsageFigures {
-  /** The day (`YYYY-MM-DD`, UTC), the model's ID, or the key's; null for usage without a key. */
+  /**
+   * The day (`YYYY-MM-DD`, UTC), the model's ID, the key's, or the agent's name; null for usage
+   * without a key, or of an unknown agent.
+   */
   group: string | null;
 }
 
 export interface Usage {
-  /** Days in order; models and keys by falling cost. Groups without a call are left out. */
+  /** Days in order; others by falling cost. Groups without a call are left out. */
   groups: UsageGroup[];
   totals: UsageFigures;
 }
@@ -65,17 +66,22 @@ export function wrongDays(
   }
 }
 
-/** Sums rows by day, model or key, within the filter. */
+/** Sums rows by day, model, key or agent, within the filter. */
 export function groupUsage(
   rows: readonly UsageRow[],
   by: Grouping,
-  only: { model?: string | undefined; key_id?: string | undefined } = {},
+  only: {
+    model?: string | undefined;
+    key_id?: string | undefined;
+    agent?: string | undefined;
+  } = {},
 ): Usage {
   const totals = nothing();
   const groups = new Map<string | null, UsageGroup>();
   for (const row of rows) {
     if (only.model !== undefined && row.model !== only.model) continue;
     if (only.key_id !== undefined && row.key_id !== only.key_id) continue;
+    if (only.agent !== undefined && row.agent !== only.agent) continue;
     const name = by === 'key' ? row.key_id : row[by];
     const group = groups.get(name) ?? Object.assign(nothing(), { group: name });
     groups.set(name, group);
@@ -103,9 +109,11 @@ export const COUNTS = [
   'video_seconds',
 ] as const satisfies readonly (keyof UsageFigures)[];
 
+const AMOUNTS = ['cost_nano', 'saved_nano', 'lost_nano'] as const;
+
 function add(sum: UsageFigures, row: UsageFigures): void {
   for (const name of COUNTS) sum[name] += row[name];
-  sum.cost_nano += row.cost_nano;
+  for (const name of AMOUNTS) sum[name] += row[name];
 }
 
 function byDay(a: UsageGroup, b: UsageGroup): number {

@@ -4,23 +4,25 @@ import {
   COUNTS,
   type Grouping,
   type Usage,
-  type UsageFigures,
   type UsageGroup,
   type UsageRange,
 } from './usage-groups.js';
+import type { UsageFigures } from '../store/ledger/usage.js';
 import type { Key } from '../store/keys/keys.js';
 
 type Names = readonly Pick<Key, 'id' | 'name'>[];
 
 /** The figures of a group as JSON, with money in decimal digits. */
-export type FiguresShape = Omit<UsageFigures, 'cost_nano'> & { cost: string };
+export type FiguresShape = Omit<UsageFigures, 'cost_nano' | 'saved_nano' | 'lost_nano'> &
+  Record<'cost' | 'saved' | 'lost', string>;
 
-/** A row has its day, its model, or its key with the key's name. */
+/** A row has its day, its model, its key with the key's name, or its agent. */
 export type UsageRowShape = FiguresShape & {
   day?: string;
   model?: string;
   key?: string | null;
   name?: string | null;
+  agent?: string | null;
 };
 
 export interface UsageShape {
@@ -31,7 +33,7 @@ export interface UsageShape {
   totals: FiguresShape;
 }
 
-const FIGURES = [...COUNTS, 'cost'] as const;
+const FIGURES = [...COUNTS, 'cost', 'saved', 'lost'] as const;
 
 /** `keys` are the account's, for their names; needed for usage by key. */
 export function usageShape(
@@ -58,11 +60,20 @@ export function usageCsv(usage: Usage, by: Grouping, keys: Names): string {
 }
 
 function headOf({ group }: UsageGroup, by: Grouping, keys: Names): Record<string, string | null> {
+  if (by === 'agent') return { agent: group };
   if (by !== 'key') return { [by]: group ?? '' };
   return { key: group, name: keys.find(({ id }) => id === group)?.name ?? null };
 }
 
 function figuresOf(figures: UsageFigures): FiguresShape {
-  const counts = Object.fromEntries(COUNTS.map((name) => [name, figures[name]] as const));
-  return { ...(counts as Omit<FiguresShape, 'cost'>), cost: formatDollars(figures.cost_nano) };
+  const counts = Object.fromEntries(COUNTS.map((name) => [name, figures[name]] as const)) as Record<
+    (typeof COUNTS)[number],
+    number
+  >;
+  return {
+    ...counts,
+    cost: formatDollars(figures.cost_nano),
+    saved: formatDollars(figures.saved_nano),
+    lost: formatDollars(figures.lost_nano),
+  };
 }

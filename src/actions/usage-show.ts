@@ -24,7 +24,7 @@ export const showUsage = oneAction({
   schema: 'usage-query',
   async run(
     { store, now },
-    { account_id, from, to, by = 'day', model, key }: UsageQuery & { account_id: string },
+    { account_id, from, to, by = 'day', model, key, agent }: UsageQuery & { account_id: string },
     { key_id: own_key_id },
   ): Promise<AccountUsage> {
     const key_id = key ?? own_key_id;
@@ -33,7 +33,7 @@ export const showUsage = oneAction({
     }
     const range = usageRange({ from, to }, now());
     const rows = await store.usage(account_id, range);
-    const usage = groupUsage(rows, by, { model, key_id });
+    const usage = groupUsage(rows, by, { model, key_id, agent });
     return { usage, range, by, keys: by === 'key' ? await store.keys(account_id) : [] };
   },
   routes: [
@@ -42,7 +42,7 @@ export const showUsage = oneAction({
       path: '/api/usage',
       takes_keys: true,
       id: 'getUsage',
-      summary: 'Get usage and cost, by day, model or key',
+      summary: 'Get usage, cost and what caches saved, by day, model, key or agent',
       status: 200,
       answer: 'Usage',
     },
@@ -51,7 +51,7 @@ export const showUsage = oneAction({
       path: '/api/accounts/:accountID/usage',
       scope: 'usage:read',
       id: 'getAccountUsage',
-      summary: 'Get the usage and cost of an account, by day, model or key',
+      summary: 'Get the usage of an account, its cost and what caches saved, as its own users do',
       status: 200,
       answer: 'Usage',
     },

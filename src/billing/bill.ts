@@ -11,6 +11,13 @@ export interface Bill {
   cost_nano: bigint;
   /** The cost beyond the output limit that was sent, which the client does not owe. */
   not_owed_nano?: bigint;
+  /**
+   * What the prompt would cost more without caches, at the prices of this bill: what reads saved,
+   * less what writes cost beyond plain input. Negative where the writes cost more.
+   */
+  saved_nano?: bigint;
+  /** What the prompt would cost less if the cache had held all of it: at most what a miss lost. */
+  missed_nano?: bigint;
   estimated: boolean;
   /** Further counts for the ledger, such as images. */
   counts?: Readonly<Record<string, number>>;
@@ -151,6 +158,25 @@ export function tokenCost(usage: TokenUsage, price: Price): bigint {
     BigInt(text_output) * output +
     BigInt(audio_output_tokens) * (price.audio_output_nano_per_million ?? output);
   return divideUp(sum, MILLION);
+}
+
+/** What caches saved and missed of the usage at the price; empty where it has nothing of either. */
+export function cacheSavings(
+  usage: TokenUsage,
+  price: Price,
+): Pick<Bill, 'saved_nano' | 'missed_nano'> {
+  const { prompt_tokens, cached_tokens = 0, cache_write_tokens = 0 } = usage;
+  const { input_nano_per_million: input, cached_input_nano_per_million: cached = input } = price;
+  const savings: ReturnType<typeof cacheSavings> = {};
+  if (cached_tokens + cache_write_tokens > 0) {
+    const plain = { ...usage, cached_tokens: 0, cache_write_tokens: 0 };
+    savings.saved_nano = tokenCost(plain, price) - tokenCost(usage, price);
+  }
+  if (cached < input) {
+    const missed = BigInt(prompt_tokens - cached_tokens) * (input - cached);
+    savings.missed_nano = divideUp(missed, MILLION);
+  }
+  return savings;
 }
 
 /**

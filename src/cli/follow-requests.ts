@@ -40,6 +40,7 @@ function matches(record: RequestRecord, filter: RequestFilter): boolean {
   const { from_ms = 0, status, model = record.model, account_id = record.account_id } = filter;
   if (record.time_ms < from_ms || record.model !== model) return false;
   if (record.account_id !== account_id) return false;
+  if (filter.agent !== undefined && record.agent !== filter.agent) return false;
   if (status === undefined || record.status === status) return true;
   return Math.floor(record.status / 100) === status;
 }

@@ -19,6 +19,7 @@ interface Options extends PageOptions {
   follow?: true;
   status?: string;
   model?: string;
+  agent?: string;
   account?: string;
   json?: true;
 }
@@ -33,7 +34,7 @@ it has ended, until Ctrl+C. --json prints one document, and with --follow one
 record a line.
 `;
 
-/** `tollgate requests [--follow] [--limit N] [--since T] [--status S] [--model M] [--account A]` */
+/** `tollgate requests [--follow] [--limit N] [--since T] [--status S] [--model M] [--agent A] …` */
 export function requestsCommand(): Command {
   const words = command(
     'requests',
@@ -45,6 +46,7 @@ export function requestsCommand(): Command {
       .option('--follow', 'then show each request when it has ended')
       .option('--status <status>', 'only this status, a class such as 5xx, or "failed"')
       .option('--model <id>', 'only requests for this model')
+      .option('--agent <name>', 'only requests of this client program, such as codex')
       .option('--account <account>', "only this account's, by name or id")
       .option('--json', 'print one JSON document; with --follow one record a line')
       .addHelpText('after', DETAILS)
@@ -61,6 +63,7 @@ async function requests(options: Options): Promise<void> {
       ...(since_ms !== undefined && { from_ms: since_ms }),
       ...status,
       ...(options.model !== undefined && { model: options.model }),
+      ...(options.agent !== undefined && { agent: options.agent }),
       ...(options.account !== undefined && {
         account_id: (await accountCalled(store, options.account)).id,
       }),

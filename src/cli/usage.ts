@@ -15,6 +15,7 @@ const DIMENSIONS = {
   model: 'model',
   account: 'account_id',
   key: 'key_id',
+  agent: 'agent',
 } as const satisfies Record<string, Dimension>;
 
 type By = keyof typeof DIMENSIONS;
@@ -37,10 +38,12 @@ Without --since it is the last ${DEFAULT_DAYS} days. The time is taken back to t
 beginning of its hour, or of its day in UTC for days and for more than 30 days.
 The figures are a second or two behind the requests. Keys are told apart for 30
 days at most. The greatest cost comes first, and days in their order; --limit
-keeps the first rows, and the last days.
+keeps the first rows, and the last days. "saved" is what reads from the caches
+of upstreams saved, less what writes to them cost; "lost" is at most what calls
+cost more because another upstream than the one with their cache answered.
 `;
 
-/** `tollgate usage [--by day|model|account|key] [--since T] [--account A] [--limit N]` */
+/** `tollgate usage [--by day|model|account|key|agent] [--since T] [--account A] [--limit N]` */
 export function usageCommand(): Command {
   const words = command(
     'usage',
@@ -112,6 +115,8 @@ async function headOf(
       return { day: new Date(row.start_ms ?? 0).toISOString().slice(0, 10) };
     case 'model':
       return { model: row.model || null };
+    case 'agent':
+      return { agent: row.agent || null };
     case 'key': {
       const key = row.key_id ?? '';
       return { key, name: await names.key(key) };
@@ -128,20 +133,42 @@ function figures(row: TotalsRow) {
     requests: row.calls,
     failed: row.failed,
     prompt_tokens: row.prompt_tokens,
+    cached_tokens: row.cached_tokens,
     completion_tokens: row.completion_tokens,
     cost: formatDollars(row.cost_nano),
     uncollected: formatDollars(row.uncollected_nano),
+    saved: formatDollars(row.saved_nano),
+    lost: formatDollars(row.lost_nano),
   };
 }
 
-/** A row as a table shows it: without a column of zeros where all was collected. */
-function shortened<Row extends ReturnType<typeof figures>>({ uncollected, ...row }: Row) {
-  return { ...row, uncollected: Number(uncollected) > 0 ? uncollected : null };
+/** A row as a table shows it: the share of caches, and no columns of zeros. */
+function shortened<Row extends ReturnType<typeof figures>>(row: Row) {
+  const { prompt_tokens, cached_tokens, completion_tokens, cost, ...others } = row;
+  const { uncollected, saved, lost, ...head } = others;
+  const share = prompt_tokens > 0 ? Math.round((cached_tokens / prompt_tokens) * 100) : 0;
+  return {
+    ...head,
+    prompt_tokens,
+    cached: cached_tokens > 0 ? `${share} %` : null,
+    completion_tokens,
+    cost,
+    ...unlessZero({ uncollected, saved, lost }),
+  };
+}
+
+function unlessZero<Name extends string>(amounts: Record<Name, string>) {
+  const entries = Object.entries<string>(amounts);
+  const shown = entries.map(([name, amount]) => [name, Number(amount) === 0 ? null : amount]);
+  return Object.fromEntries(shown) as Record<Name, string | null>;
 }
 
 function sumOf(totals: readonly TotalsRow[]): string {
   const calls = totals.reduce((sum, one) => sum + one.calls, 0);
   const cost_nano = totals.reduce((sum, one) => sum + one.cost_nano, 0n);
   const charged = withDollarSign(formatDollars(cost_nano));
-  return `${pluralize(calls, 'request')}, ${charged} charged, before refunds.`;
+  const saved_nano = totals.reduce((sum, one) => sum + one.saved_nano, 0n);
+  const saved =
+    saved_nano === 0n ? '' : `, ${withDollarSign(formatDollars(saved_nano))} saved by caches`;
+  return `${pluralize(calls, 'request')}, ${charged} charged${saved}, before refunds.`;
 }

@@ -60,6 +60,8 @@ export const FLAGS = {
   replayed: 8,
   /** The answer broke off after it had begun. */
   cut: 16,
+  /** An upstream answered that is not the one to which calls of its conversation go. */
+  moved: 32,
 } as const;
 
 export type RequestFlag = keyof typeof FLAGS | 'uncollected';
@@ -75,6 +77,8 @@ export interface RequestRecord extends Record<TokenClass, number | null> {
   time_ms: number;
   account_id: string;
   key_id: string;
+  /** The client program, as `AgentNames` reads it from the user agent; null if it sent none. */
+  agent: string | null;
   /** The endpoint's name in gateway.yaml. */
   endpoint: string;
   /** Null if the request was refused before its model was found. */
@@ -111,6 +115,10 @@ export interface RequestRecord extends Record<TokenClass, number | null> {
   cost_nano: bigint;
   /** The cost beyond that, which could not be collected. */
   uncollected_nano: bigint;
+  /** See `Bill`; of a charge alone. */
+  saved_nano: bigint;
+  /** Of a charged call with the flag `moved`: see `Bill.missed_nano`. */
+  lost_nano: bigint;
   /** Bits of `FLAGS`; see `flagsOf`. */
   flags: number;
   /** Whether the record is in the store already, written with its charge. */

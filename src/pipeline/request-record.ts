@@ -32,6 +32,8 @@ export class RequestNotes {
   flags = 0;
   /** Another upstream has answered than that of the call's conversation. */
   is_moved = false;
+  /** See `RequestRecord`. */
+  agent: string | null = null;
   /** The code of an error that was sent after the status. */
   code: string | null = null;
   limited_by: LimitedBy | undefined;
@@ -163,8 +165,17 @@ export function recordWithCharge(state: RecordedRequest, bill: Bill): RequestRec
   const { notes, answer } = state;
   if (!notes) return undefined;
   const hasDisconnected = notes.client?.disconnected === true && !isStream(answer);
-  notes.record = compose(state, notes, bill, hasDisconnected ? clientDisconnected : ANSWERED);
+  const record = compose(state, notes, bill, hasDisconnected ? clientDisconnected : ANSWERED);
+  notes.record = Object.assign(record, cacheDollars(notes, bill));
   return notes.record;
+}
+
+/** What caches saved at a charge, and what the move of its conversation lost. */
+export function cacheDollars(
+  { is_moved }: Pick<RequestNotes, 'is_moved'>,
+  { saved_nano = 0n, missed_nano = 0n }: Bill,
+): Pick<RequestRecord, 'saved_nano' | 'lost_nano'> {
+  return { saved_nano, lost_nano: is_moved ? missed_nano : 0n };
 }
 
 /** The ending of a request whose client left before its answer began. */
@@ -209,6 +220,7 @@ function compose(
     time_ms,
     account_id: caller?.account_id ?? '',
     key_id: caller?.key_id ?? '',
+    agent: notes.agent,
     endpoint,
     model: model?.id ?? task?.task.model ?? null,
     provider: last?.provider ?? task?.task.provider ?? null,
@@ -233,6 +245,8 @@ function compose(
     own_ms: 0,
     cost_nano: bill?.cost_nano ?? 0n,
     uncollected_nano: state.receipt?.uncollected_nano ?? 0n,
+    saved_nano: 0n,
+    lost_nano: 0n,
     flags: flags(notes, bill, last) | (isCut(outcome) ? FLAGS.cut : 0),
     is_kept: false,
   };
@@ -245,13 +259,14 @@ function isStream(answer: object | undefined): boolean {
 }
 
 function flags(
-  { flags: noted, attempts, client }: RequestNotes,
+  { flags: noted, is_moved, attempts, client }: RequestNotes,
   bill: Pick<Bill, 'estimated' | 'cost_nano'> | undefined,
   last: UpstreamAttempt | undefined,
 ): number {
   let bits = noted;
   if (bill?.estimated && bill.cost_nano > 0n) bits |= FLAGS.estimated;
   if (client?.disconnected) bits |= FLAGS.client_left;
+  if (is_moved) bits |= FLAGS.moved;
   if (last?.fault === null && attempts.some((one) => !isSameUpstream(one, last)))
     bits |= FLAGS.fallback;
   return bits;

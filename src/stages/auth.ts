@@ -1,5 +1,6 @@
 import { enforceRate } from '../http/rate-limit.js';
 import { hash } from 'node:crypto';
+import { AgentNames } from '../http/agent-names.js';
 import { addressReader } from '../http/client-address.js';
 import { accountSuspended, unauthorized } from '../core/errors.js';
 import { withoutOption, type Context, type Stage } from '../pipeline/stage.js';
@@ -9,6 +10,9 @@ import {
   type Modalities,
   type RequestFormat,
 } from '../pipeline/modality.js';
+
+/** One for the process: its bound is that of the names in the records. */
+const agents = new AgentNames();
 
 /**
  * Finds the caller by the key in `Authorization: Bearer <API_KEY>` (specification 5), or in the
@@ -43,7 +47,10 @@ export const auth = (modalities: Modalities): Stage => ({
       }
       ctx.state.caller = caller;
       const { notes } = ctx.state;
-      if (notes) notes.auth_ms = notes.elapsed_ms;
+      if (notes) {
+        notes.auth_ms = notes.elapsed_ms;
+        notes.agent = agents.nameOfAgent(ctx.req.headers['user-agent']);
+      }
       if (caller.suspended) throw accountSuspended();
       await next();
     };

@@ -5,7 +5,7 @@ import { NO_TOKENS, TOKEN_CLASSES } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
 import type { Services } from '../pipeline/services.js';
 import { fact, type Stage, type State } from '../pipeline/stage.js';
-import { recordWithCharge } from '../pipeline/request-record.js';
+import { cacheDollars, recordWithCharge } from '../pipeline/request-record.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
 /**
@@ -67,7 +67,8 @@ async function chargeTask(
   const { content_id, usage } = bill.task;
   const { cost_nano } = bill;
   const { id } = fact(state, 'task').task;
-  const task = await store.tasks.charge(id, { content_id, usage, cost_nano });
+  const agent = state.notes?.agent ?? null;
+  const task = await store.tasks.charge(id, { content_id, usage, cost_nano, agent });
   const isFirst = task?.content_id === content_id;
   return isFirst ? { ...receiptOf(bill), task } : { ...NOTHING_CHARGED, task };
 }
@@ -118,6 +119,12 @@ function chargeOf(
     if (tokens !== undefined) charge[name] = tokens;
   }
   if (not_owed_nano !== undefined) charge.not_owed_nano = not_owed_nano;
+  const { notes } = state;
+  if (!notes) return charge;
+  if (notes.agent !== null) charge.agent = notes.agent;
+  const { saved_nano, lost_nano } = cacheDollars(notes, bill);
+  if (saved_nano !== 0n) charge.saved_nano = saved_nano;
+  if (lost_nano !== 0n) charge.lost_nano = lost_nano;
   return charge;
 }
 

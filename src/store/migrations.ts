@@ -6,6 +6,7 @@ import { createPriceHistory } from './prices/price-history.js';
 import { createRates } from './rates/rate-migration.js';
 import { createRests } from './rests/rests.js';
 import { addAccountDays, numberRequests, recordRequests } from './requests/request-migration.js';
+import { nameAgents } from './requests/agent-migration.js';
 
 interface Migration {
   /** Without a file extension, so that it is the same from source and when compiled. */
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '019-key-terms', up: addRatesAndRotation },
   { name: '020-rates', up: createRates },
   { name: '021-rests', up: createRests },
+  { name: '022-agents', up: nameAgents },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

@@ -8,7 +8,7 @@ const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
 function row(day: string, model: string, key_id: string | null, cost_nano: bigint): UsageRow {
   const tokens = { prompt_tokens: 3, cached_tokens: 2, completion_tokens: 2, reasoning_tokens: 1 };
   const amounts = { ...NOTHING_USED, ...tokens, images: 1, video_seconds: 0.5 };
-  return { day, model, key_id, ...amounts, calls: 1, cost_nano };
+  return { day, model, key_id, agent: key_id && 'codex', ...amounts, calls: 1, cost_nano };
 }
 
 const ROWS = [

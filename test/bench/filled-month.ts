@@ -164,6 +164,7 @@ function recordOf(at: number, total: number): RequestRecord {
     model,
     provider,
     upstream_model: model,
+    agent: 'claude-cli',
     attempts: [{ provider, model, ...none, took_ms: 900 }],
     status: fails ? 502 : 200,
     code: fails ? 'upstream_error' : null,
@@ -184,6 +185,8 @@ function recordOf(at: number, total: number): RequestRecord {
     own_ms: 2,
     cost_nano: fails ? 0n : COST_NANO,
     uncollected_nano: 0n,
+    saved_nano: 0n,
+    lost_nano: 0n,
     flags: at % 100 === 0 ? FLAGS.estimated : 0,
     is_kept: false,
   };

@@ -5,6 +5,7 @@ import {
   maxTokenCost,
   readUsage,
   addUsage,
+  cacheSavings,
   tokenCost,
 } from '../../src/billing/bill.js';
 import type { Price } from '../../src/core/model.js';
@@ -267,6 +268,23 @@ describe('tokenCost', () => {
         const sum = exact.reduce((all, [count, each]) => all + BigInt(count) * each, 0n);
         const rounding = tokenCost(usage, price) * MILLION - sum;
         expect(rounding >= 0n && rounding < MILLION, `${rounding}`).to.equal(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is what it were without caches less what they saved', () => {
+    fc.assert(
+      fc.property(told, prices, (said, price) => {
+        const usage = read(said);
+        const { cached_tokens: _read, cache_write_tokens: _written, ...plain } = usage;
+        const { saved_nano = 0n, missed_nano = 0n } = cacheSavings(usage, price);
+        expect(tokenCost(usage, price)).to.equal(tokenCost(plain, price) - saved_nano);
+        expect(missed_nano >= 0n).to.equal(true);
+        const all = { ...plain, audio_input_tokens: 0 };
+        const cached = { ...all, cached_tokens: usage.prompt_tokens };
+        const most = tokenCost(all, price) - tokenCost(cached, price);
+        expect(missed_nano <= (most > 0n ? most : 0n) + 1n, 'no more than all').to.equal(true);
       }),
       { numRuns: 1_000 },
     );

@@ -79,6 +79,9 @@ onEachStore('the store of holds and charges', (ground) => {
       audio_input_tokens: null,
       audio_output_tokens: null,
       reasoning_tokens: 0,
+      agent: null,
+      saved_nano: null,
+      lost_nano: null,
       uncollected_nano: 0n,
       created_ms: ground.now_ms,
     });

@@ -19,6 +19,7 @@ const MAIN: NavigationGroup = {
   items: [
     { path: '/', name: 'Overview', icon: 'overview' },
     { path: '/usage', name: 'Usage', icon: 'usage' },
+    { path: '/caches', name: 'Caches', icon: 'caches' },
     { path: '/requests', name: 'Requests', icon: 'requests' },
     { path: '/models', name: 'Models', icon: 'models' },
     { path: '/agents', name: 'Agents', icon: 'agents' },

@@ -1,6 +1,7 @@
 import type { DashboardServices, Route } from '../types.js';
 import { agentsRoute } from './agents.js';
 import { assetRoute } from './assets.js';
+import { cachesRoute } from './caches.js';
 import { docsRoutes } from './docs.js';
 import { createKeyRoutes } from './key-create.js';
 import { changeKeyRoutes, keysRoute } from './keys.js';
@@ -33,6 +34,7 @@ export function pageRoutes(services: DashboardServices): Route[] {
     signInRoute(services),
     overviewRoute(services),
     usageRoute(services),
+    cachesRoute(services),
     ledgerRoute(services),
     ...requestsRoutes(services),
     ...requestRoutes(services),

@@ -4,7 +4,7 @@ import { changeOf } from '../views/traffic.js';
 import type { Pace, UsageReport } from '../views/usage-report.js';
 import { Figures, Money, type Figure } from './parts.js';
 import { MEASURES, shownAs, valueOf, type Measure } from './series.js';
-import { usagePath, type UsageQuery } from './usage-query.js';
+import { isFiltered, usagePath, type UsageQuery } from './usage-query.js';
 import { formatDaysLeft, formatAmount, formatCount, formatPercent } from './formatting.js';
 
 export const MEASURE_NAMES: Record<Measure, string> = {
@@ -25,7 +25,7 @@ export function UsageFigures(props: {
   const { query, report, account, pace } = props;
   const figures = MEASURES.map((show): Figure => {
     const value = valueIn(report, show);
-    const isOfAll = show === 'latency' && (query.model !== undefined || query.key !== undefined);
+    const isOfAll = show === 'latency' && isFiltered(query);
     return {
       name: show === 'latency' ? 'Latency, median' : MEASURE_NAMES[show],
       value: (
@@ -33,7 +33,7 @@ export function UsageFigures(props: {
           {value === undefined ? '–' : shownAs(show, value)}
         </a>
       ),
-      note: isOfAll ? 'of all models and keys' : <Note report={report} show={show} />,
+      note: isOfAll ? 'of all calls' : <Note report={report} show={show} />,
     };
   });
   return <Figures figures={[...figures, creditOf(account, pace)]} />;

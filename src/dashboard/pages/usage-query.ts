@@ -6,6 +6,7 @@ export interface UsageQuery {
   to?: string;
   model?: string;
   key?: string;
+  agent?: string;
   by: Grouping;
   show: Measure;
 }
@@ -22,11 +23,16 @@ export function readUsageQuery(query: Query): UsageQuery {
     by: GROUPINGS.find((by) => by === word('by')) ?? 'day',
     show: MEASURES.find((show) => show === word('show')) ?? 'spend',
   };
-  for (const name of ['from', 'to', 'model', 'key'] as const) {
+  for (const name of ['from', 'to', 'model', 'key', 'agent'] as const) {
     const value = word(name);
     if (value !== undefined) read[name] = value;
   }
   return read;
+}
+
+/** Whether it asks for some calls of its days. */
+export function isFiltered({ model, key, agent }: UsageQuery): boolean {
+  return [model, key, agent].some((one) => one !== undefined);
 }
 
 /** The address of the filter with some values changed. */

@@ -56,7 +56,12 @@ export function UsageTable(props: {
   );
 }
 
-const HEADS: Record<Grouping, string> = { day: 'Day', model: 'Model', key: 'Key' };
+const HEADS: Record<Grouping, string> = {
+  day: 'Day',
+  model: 'Model',
+  key: 'Key',
+  agent: 'Agent',
+};
 
 function groupsOf(props: Parameters<typeof UsageTable>[0]): Group[] {
   const { rows, by, period, keys } = props;
@@ -68,9 +73,11 @@ function groupsOf(props: Parameters<typeof UsageTable>[0]): Group[] {
       .map(({ name, totals }) => ({ name: dated(name, period), totals }));
   }
   const names = new Map(keys.map(({ id, name }) => [id, name]));
-  const groups = groupedBy(rows, (row) =>
-    by === 'model' ? row.model || 'no model' : (names.get(row.key_id ?? '') ?? 'another key'),
-  );
+  const groups = groupedBy(rows, (row) => {
+    if (by === 'model') return row.model || 'no model';
+    if (by === 'agent') return row.agent || 'not known';
+    return names.get(row.key_id ?? '') ?? 'another key';
+  });
   return groups.sort(({ totals: a }, { totals: b }) => {
     if (a.cost_nano !== b.cost_nano) return a.cost_nano < b.cost_nano ? 1 : -1;
     return b.calls - a.calls;

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import type { DashboardContext, DashboardServices, Route } from '../types.js';
-import type { LatencyRow, TotalsRow } from '../../store/requests/request-types.js';
+import type { LatencyRow, TotalsQuery, TotalsRow } from '../../store/requests/request-types.js';
 import type { GatewayError } from '../../core/errors.js';
+import type { Span } from '../../actions/moments.js';
 import { usageRange, wrongDays, type Grouping } from '../../actions/usage-groups.js';
 import { paceOf, usageReport, type UsageReport } from '../views/usage-report.js';
 import { BarChart, Legend } from './charts.js';
@@ -13,15 +14,20 @@ import { latencySeries, MEASURES, seriesOf, type Series } from './series.js';
 import { MEASURE_NAMES, UsageFigures } from './usage-figures.js';
 import { UsageFilters } from './usage-filters.js';
 import { UsageTable } from './usage-table.js';
-import { csvPath, readUsageQuery, usagePath, type UsageQuery } from './usage-query.js';
+import { csvPath, isFiltered, readUsageQuery, usagePath, type UsageQuery } from './usage-query.js';
 
 const ABOUT = 'Your usage and its cost. Days begin at midnight UTC.';
 const CUT =
   'Usage by model and key together is shown for the last 31 days at most, and for fewer days ' +
   'with very many calls. These are the last days of your range.';
-const GROUPINGS: Record<Grouping, string> = { day: 'By time', model: 'By model', key: 'By key' };
+const GROUPINGS: Record<Grouping, string> = {
+  day: 'By time',
+  model: 'By model',
+  key: 'By key',
+  agent: 'By agent',
+};
 
-/** The page of spend, calls, tokens, errors and latencies by time, model or key. */
+/** The page of spend, calls, tokens, errors and latencies by time, model, key or agent. */
 export function usageRoute(services: DashboardServices): Route {
   return {
     method: 'GET',
@@ -55,7 +61,12 @@ async function invalidFilterBody(
   const range = { ...usageRange({}, now()), from, to };
   return (
     <>
-      <UsageFilters {...{ query, range, keys, wrong }} models={[...models.keys()]} now_ms={now()} />
+      <UsageFilters
+        {...{ query, range, keys, wrong }}
+        models={[...models.keys()]}
+        agents={[]}
+        now_ms={now()}
+      />
       <Card flush>
         <Empty title="The filter cannot be read">
           <p>Correct the filter or clear it to see the usage.</p>
@@ -75,8 +86,8 @@ async function usageBody(
   ctx: DashboardContext,
 ): Promise<JSX.Element> {
   const { store, now, configuration } = services;
-  const { from, to, model, key: key_id, by } = query;
-  const reportQuery = { account_id, from, to, model, key_id, by };
+  const { from, to, model, key: key_id, agent, by } = query;
+  const reportQuery = { account_id, from, to, model, key_id, agent, by };
   const [report, account, keys] = await Promise.all([
     usageReport(reportQuery, services),
     store.account(account_id),
@@ -87,22 +98,23 @@ async function usageBody(
   const { range, rows, totals, is_cut } = report;
   const models = new Set([...configuration.models.keys(), ...rows.map((row) => row.model ?? '')]);
   models.delete('');
+  const agents = await agentsIn(range, account_id, store);
   return (
     <>
-      <UsageFilters {...{ query, range, keys }} models={[...models]} now_ms={now()} />
+      <UsageFilters {...{ query, range, keys, agents }} models={[...models]} now_ms={now()} />
       {is_cut && <Notice>{CUT}</Notice>}
       <UsageFigures query={query} report={report} account={account} pace={pace} />
       <ChartCard query={query} series={await chartOf(query, account_id, report, services)} />
       <Card title={GROUPINGS[by]} actions={<Groupings query={query} />} flush>
         {totals.calls > 0 ? (
           <UsageTable
-            rows={by === 'key' ? await byKey(account_id, query, report, services) : rows}
+            rows={await tableRows(account_id, query, report, services)}
             by={by}
             period={report.period}
             keys={keys}
           />
         ) : (
-          <Nothing isFiltered={model !== undefined || key_id !== undefined} />
+          <Nothing isFiltered={isFiltered(query)} />
         )}
       </Card>
     </>
@@ -121,24 +133,39 @@ async function chartOf(
   return latencySeries(bars, latency, range, period);
 }
 
-function byKey(
+/** The names of the programs that called in a range. */
+async function agentsIn(
+  range: Span,
   account_id: string,
-  { model, key: key_id }: UsageQuery,
-  { range, source: period }: UsageReport,
+  { requests }: DashboardServices['store'],
+): Promise<string[]> {
+  const query = { ...range, account_id, period: 'day', by: ['agent'], figures: [] } as const;
+  const rows = await requests.totals(query);
+  return rows.flatMap(({ agent }) => agent || []);
+}
+
+/** The rows of the report, or those of a key or an agent each. */
+async function tableRows(
+  account_id: string,
+  { model, key: key_id, agent, by }: UsageQuery,
+  { range, source: period, rows }: UsageReport,
   { store }: DashboardServices,
-): Promise<TotalsRow[]> {
-  const only = { account_id, ...(model !== undefined && { model }), ...(key_id && { key_id }) };
-  return store.requests.totals({ ...range, ...only, period, by: ['key_id'] });
+): Promise<readonly TotalsRow[]> {
+  if (by !== 'key' && by !== 'agent') return rows;
+  const only = { model, key_id, agent };
+  const given = Object.entries(only).filter(([, value]) => value !== undefined);
+  const filter = { ...range, account_id, ...(Object.fromEntries(given) as Partial<TotalsQuery>) };
+  return store.requests.totals({ ...filter, period, by: [by === 'key' ? 'key_id' : 'agent'] });
 }
 
 function ChartCard({ query, series }: { query: UsageQuery; series: Series }): JSX.Element {
   const { show } = query;
   const title = `${MEASURE_NAMES[show]} by ${series.period}`;
-  const isOfAll = show === 'latency' && (query.model !== undefined || query.key !== undefined);
+  const isOfAll = show === 'latency' && isFiltered(query);
   return (
     <Card
       title={title}
-      about={isOfAll ? 'Of all models and keys: there are no latencies by model or key' : undefined}
+      about={isOfAll ? 'Of all calls: latencies are not split by model, key or agent' : undefined}
       actions={<Measures query={query} />}
     >
       <div class={series.parts.length > 0 ? 'split' : undefined}>
@@ -184,7 +211,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }): JSX.Element {
     <Empty title="No calls in this range">
       <p>
         {isFiltered
-          ? 'Other models or keys may have been used in these days.'
+          ? 'Other models, keys or agents may have been used in these days.'
           : 'Every call appears here, as soon as it is answered.'}
       </p>
       <a class="button" href={isFiltered ? '/usage' : '/playground'}>

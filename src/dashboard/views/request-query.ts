@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/errors.js';
 import { filterOf } from '../../actions/request-list.js';
 
-const NAMES = ['from', 'to', 'model', 'key', 'account', 'provider', 'status'] as const;
+const NAMES = ['from', 'to', 'model', 'key', 'agent', 'account', 'provider', 'status'] as const;
 const CHARACTERS = 256;
 
 /** The filter of a page of requests, as its address has it. */

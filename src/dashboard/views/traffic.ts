@@ -6,6 +6,7 @@ export const NO_CALLS: Readonly<RequestTotals> = Object.freeze({
   failed: 0,
   estimated: 0,
   fallbacks: 0,
+  moved: 0,
   prompt_tokens: 0,
   completion_tokens: 0,
   cached_tokens: 0,
@@ -15,11 +16,13 @@ export const NO_CALLS: Readonly<RequestTotals> = Object.freeze({
   reasoning_tokens: 0,
   cost_nano: 0n,
   uncollected_nano: 0n,
+  saved_nano: 0n,
+  lost_nano: 0n,
   took_ms: 0,
   own_ms: 0,
 });
 
-const AMOUNTS = ['cost_nano', 'uncollected_nano'] as const;
+const AMOUNTS = ['cost_nano', 'uncollected_nano', 'saved_nano', 'lost_nano'] as const;
 const COUNTS = (Object.keys(NO_CALLS) as (keyof RequestTotals)[]).filter(
   (name): name is Exclude<keyof RequestTotals, (typeof AMOUNTS)[number]> =>
     !AMOUNTS.some((amount) => amount === name),

@@ -24,6 +24,7 @@ export interface UsageReportQuery {
   to?: string | undefined;
   model?: string | undefined;
   key_id?: string | undefined;
+  agent?: string | undefined;
   /** The groups of the table. */
   by: Grouping;
 }
@@ -51,13 +52,14 @@ export async function usageReport(
   query: UsageReportQuery,
   services: Services,
 ): Promise<UsageReport> {
-  const { account_id, model, key_id } = query;
+  const { account_id, model, key_id, agent } = query;
   const { requests } = services.store;
   const { range, source, is_cut } = await sourceOf(query, services);
   const filter = {
     account_id,
     ...(model !== undefined && { model }),
     ...(key_id !== undefined && { key_id }),
+    ...(agent !== undefined && { agent }),
   };
   const isLong = range.to_ms - range.from_ms > DETAILED_DAYS * DAY_MS;
   const unit = isLong ? ('day' as const) : ('hour' as const);

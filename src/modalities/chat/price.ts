@@ -1,5 +1,6 @@
 import {
   addUsage,
+  cacheSavings,
   maxTokenCost,
   isPlausible,
   readPartialUsage,
@@ -224,9 +225,15 @@ export async function chatBill(
   const usage = calls.map((call) => call.usage).reduce(addUsage, NO_TOKENS);
   const price = priceOfUsage(usage, terms);
   const max = outputLimit(request.call);
-  const cost = tokenCost(withOutput(usage, max), price);
+  const owed = withOutput(usage, max);
+  const cost = tokenCost(owed, price);
   const not_owed_nano = tokenCost(usage, price) - cost;
-  const bill: Bill = { usage, cost_nano: cost, estimated: false };
+  const bill: Bill = {
+    usage,
+    cost_nano: cost,
+    ...cacheSavings(owed, price),
+    estimated: false,
+  };
   if (usage.completion_tokens > max) bill.not_owed_nano = not_owed_nano;
   if (isComplete && calls.every(({ is_reported }) => is_reported)) return bill;
   const reported = calls.map((call) => call.reported).reduce(addUsage, NO_TOKENS);

@@ -20,6 +20,12 @@ export interface Charge extends Partial<Record<TokenClass, number>> {
   cost_nano: bigint;
   /** The cost beyond the amount due, which the client never owes: it counts as uncollected. */
   not_owed_nano?: bigint;
+  /** See `Bill` for these two; absent where they are zero. */
+  saved_nano?: bigint;
+  /** What the move of its conversation to another upstream lost. */
+  lost_nano?: bigint;
+  /** The client program; absent if it is not known. */
+  agent?: string;
   /** True where the gateway counted the tokens: the upstream's counts were missing or absurd. */
   estimated: boolean;
   /** JSON object of the other units, such as `{"prompt_tokens":9,"completion_tokens":5}`. */
@@ -41,12 +47,18 @@ export const CHARGE_COLUMNS = [
   { name: 'audio_input_tokens', type: 'bigint' },
   { name: 'audio_output_tokens', type: 'bigint' },
   { name: 'reasoning_tokens', type: 'bigint' },
+  { name: 'agent', type: 'text' },
+  { name: 'saved_nano', type: 'nano' },
+  { name: 'lost_nano', type: 'nano' },
 ] as const satisfies readonly ChargeColumn[];
 
-/** The type is that of SQL. A `bigint` column is a count: a number in the charge and the entry. */
+/**
+ * The type is that of SQL, but for `nano`, a bigint that is one in the charge and the entry too. A
+ * `bigint` column is a count: a number there.
+ */
 interface ChargeColumn {
   name: keyof Charge;
-  type: 'text' | 'bigint' | 'boolean';
+  type: 'text' | 'bigint' | 'boolean' | 'nano';
 }
 
 type Columns = (typeof CHARGE_COLUMNS)[number];
@@ -88,7 +100,9 @@ export type LedgerRow = Omit<LedgerEntry, 'id' | 'created_ms' | Columns['name']>
 export const CHARGE_NAMES = CHARGE_COLUMNS.map(({ name }) => name).join(', ');
 
 /** The values of the charge columns, in the order of `CHARGE_COLUMNS`. */
-export function chargeValues(charge: Partial<Charge>): (string | number | boolean | null)[] {
+export function chargeValues(
+  charge: Partial<Charge>,
+): (string | number | bigint | boolean | null)[] {
   return CHARGE_COLUMNS.map(
     ({ name, type }) => charge[name] ?? (type === 'boolean' ? false : null),
   );

@@ -5,22 +5,27 @@ import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import type { Database } from '../database.js';
 import { StoreError } from '../store-error.js';
 
-/** The usage and the charges of a day, by model and key. */
+/** The usage and the charges of a day, by model, key and agent. */
 export interface UsageRow extends Record<TokenClass, number> {
   /** `YYYY-MM-DD`, of UTC. */
   day: string;
   model: string;
   key_id: string | null;
+  agent: string | null;
   calls: number;
   prompt_tokens: number;
   completion_tokens: number;
   images: number;
   video_seconds: number;
   cost_nano: bigint;
+  /** What caches saved, and what moves of conversations lost, before refunds. */
+  saved_nano: bigint;
+  lost_nano: bigint;
 }
 
-/** The figures of a row, without day, model and key. */
-export const NOTHING_USED: Readonly<Omit<UsageRow, 'day' | 'model' | 'key_id'>> = Object.freeze({
+export type UsageFigures = Omit<UsageRow, 'day' | 'model' | 'key_id' | 'agent'>;
+
+export const NOTHING_USED: Readonly<UsageFigures> = Object.freeze({
   calls: 0,
   prompt_tokens: 0,
   completion_tokens: 0,
@@ -32,6 +37,8 @@ export const NOTHING_USED: Readonly<Omit<UsageRow, 'day' | 'model' | 'key_id'>> 
   images: 0,
   video_seconds: 0,
   cost_nano: 0n,
+  saved_nano: 0n,
+  lost_nano: 0n,
 });
 
 const DAY_MS = 86_400_000;
@@ -41,16 +48,19 @@ const SLICE = 2_000;
 
 /** The units in the JSON of `usage`. The classes of tokens have columns. */
 const UNITS = ['prompt_tokens', 'completion_tokens', 'images', 'video_seconds'] as const;
-const AMOUNTS = [...UNITS, ...TOKEN_CLASSES];
+const COUNTS = [...UNITS, ...TOKEN_CLASSES];
+const AMOUNTS = ['amount_nano', 'saved_nano', 'lost_nano'] as const;
 
-type Sum = Record<(typeof AMOUNTS)[number], number | null> & {
-  day: bigint;
-  model: string | null;
-  key_id: string | null;
-  calls: bigint;
-  dollars: bigint;
-  nano: bigint;
-};
+type Amount = (typeof AMOUNTS)[number];
+
+type Sum = Record<(typeof COUNTS)[number], number | null> &
+  Record<`${Amount}_dollars` | `${Amount}_rest`, bigint | null> & {
+    day: bigint;
+    model: string | null;
+    key_id: string | null;
+    agent: string | null;
+    calls: bigint;
+  };
 
 interface Position {
   created_ms: bigint | number;
@@ -80,7 +90,8 @@ export async function usage(
     (one, other) =>
       compare(one.day, other.day) ||
       compare(one.model, other.model) ||
-      compare(one.key_id ?? '', other.key_id ?? ''),
+      compare(one.key_id ?? '', other.key_id ?? '') ||
+      compare(one.agent ?? '', other.agent ?? ''),
   );
 }
 
@@ -111,7 +122,7 @@ function endOf(knex: Knex, slice: Slice): Promise<Position | undefined> {
     .first('created_ms', 'id');
 }
 
-/** Sums dollars and the rest separately, as the sum of the column could exceed 64 bits. */
+/** Sums dollars and the rest separately, as the sum of a column could exceed 64 bits. */
 async function sumsOf(
   knex: Knex,
   dialect: Database['dialect'],
@@ -124,14 +135,17 @@ async function sumsOf(
     entries.whereRaw('(created_ms, id) <= (?, ?)', [String(to.created_ms), String(to.id)]);
   } else entries.where('created_ms', '<', slice.to_ms);
   return entries
-    .groupByRaw('1, 2, 3')
+    .groupByRaw('1, 2, 3, 4')
     .select(
       knex.raw(`created_ms / ${DAY_MS} as day`),
       'model',
       'key_id',
+      'agent',
       knex.raw(`sum(case when kind = 'charge' then 1 else 0 end) as calls`),
-      knex.raw(`cast(sum(amount_nano / ${NANO_PER_DOLLAR}) as bigint) as dollars`),
-      knex.raw(`cast(sum(amount_nano % ${NANO_PER_DOLLAR}) as bigint) as nano`),
+      ...AMOUNTS.flatMap((name) => [
+        knex.raw(`cast(sum(${name} / ${NANO_PER_DOLLAR}) as bigint) as ${name}_dollars`),
+        knex.raw(`cast(sum(${name} % ${NANO_PER_DOLLAR}) as bigint) as ${name}_rest`),
+      ]),
       ...UNITS.map((name) => knex.raw(unitIn[dialect](name))),
       ...TOKEN_CLASSES.map((name) => knex.raw(sumIn[dialect](name))),
     );
@@ -150,13 +164,20 @@ const sumIn: Record<Database['dialect'], (name: string) => string> = {
 
 function add(rows: Map<string, UsageRow>, sum: Sum): void {
   const day = new Date(Number(sum.day) * DAY_MS).toISOString().slice(0, 10);
-  const { model, key_id } = sum;
-  const name = JSON.stringify([day, model, key_id]);
-  const row = rows.get(name) ?? { day, model: model ?? '', key_id, ...NOTHING_USED };
+  const { model, key_id, agent } = sum;
+  const name = JSON.stringify([day, model, key_id, agent]);
+  const row = rows.get(name) ?? { day, model: model ?? '', key_id, agent, ...NOTHING_USED };
   row.calls += Number(sum.calls);
-  for (const amount of AMOUNTS) row[amount] += sum[amount] ?? 0;
-  row.cost_nano -= sum.dollars * NANO_PER_DOLLAR + sum.nano;
+  for (const count of COUNTS) row[count] += sum[count] ?? 0;
+  row.cost_nano -= amountIn(sum, 'amount_nano');
+  row.saved_nano += amountIn(sum, 'saved_nano');
+  row.lost_nano += amountIn(sum, 'lost_nano');
   rows.set(name, row);
+}
+
+/** Zero where all rows have null. */
+function amountIn(sum: Sum, name: Amount): bigint {
+  return (sum[`${name}_dollars`] ?? 0n) * NANO_PER_DOLLAR + (sum[`${name}_rest`] ?? 0n);
 }
 
 function compare(one: string, other: string): number {

@@ -9,7 +9,7 @@ const REQUEST_LIST = REQUEST_NAMES.join(', ');
 const parameters = (from: number, types: readonly string[]): string =>
   types.map((type, at) => `$${from + at}::${type}`).join(', ');
 
-const TYPES = CHARGE_COLUMNS.map(({ type }) => type);
+const TYPES = CHARGE_COLUMNS.map(({ type }) => (type === 'nano' ? 'bigint' : type));
 /** The charge columns are the last parameters of a charge, so that their number can grow. */
 const COLUMNS_FROM = { charge: 8, chargeKept: 13, chargeAll: 7 };
 

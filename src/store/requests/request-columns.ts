@@ -9,6 +9,7 @@ export const NAME_COLUMNS = [
   { name: 'model', type: 'text' },
   { name: 'provider', type: 'text' },
   { name: 'upstream_model', type: 'text' },
+  { name: 'agent', type: 'text' },
 ] as const satisfies readonly RequestColumn[];
 
 /** The columns in which the records of answers to one kind of call are often equal too. */
@@ -18,6 +19,7 @@ export const KIND_COLUMNS = [
   { name: 'cached_tokens', type: 'bigint' },
   { name: 'reasoning_tokens', type: 'bigint' },
   { name: 'flags', type: 'integer' },
+  { name: 'saved_nano', type: 'nano' },
 ] as const satisfies readonly RequestColumn[];
 
 export const OWN_COLUMNS = [
@@ -43,6 +45,7 @@ const RARE_COLUMNS = [
   { name: 'audio_output_tokens', type: 'bigint' },
   { name: 'units', type: 'json' },
   { name: 'uncollected_nano', type: 'nano' },
+  { name: 'lost_nano', type: 'nano' },
 ] as const satisfies readonly RequestColumn[];
 
 /**
@@ -76,7 +79,7 @@ export const REQUEST_TYPES = REQUEST_COLUMNS.map(({ name, type }) => {
 
 /** A record as a JSON object by columns, which PostgreSQL reads as a row. */
 export function requestJson(record: RequestRecord): Record<string, unknown> {
-  const { attempts, units, cost_nano, uncollected_nano } = record;
+  const { attempts, units, cost_nano, uncollected_nano, saved_nano, lost_nano } = record;
   // PostgreSQL ignores fields that are not columns.
   return {
     ...record,
@@ -84,6 +87,8 @@ export function requestJson(record: RequestRecord): Record<string, unknown> {
     units: units && JSON.stringify(units),
     cost_nano: String(cost_nano),
     uncollected_nano: String(uncollected_nano),
+    saved_nano: String(saved_nano),
+    lost_nano: String(lost_nano),
   };
 }
 

@@ -14,6 +14,7 @@ const FIGURES: Readonly<Record<string, string>> = {
   failed: `case when ${IS_FAILED} then 1 else 0 end`,
   estimated: bit(FLAGS.estimated),
   fallbacks: bit(FLAGS.fallback),
+  moved: bit(FLAGS.moved),
   prompt_tokens: known('prompt_tokens'),
   completion_tokens: known('completion_tokens'),
   ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, known(name)])),
@@ -21,11 +22,14 @@ const FIGURES: Readonly<Record<string, string>> = {
   own_ms: 'own_ms',
   cost_nano: atMost('cost_nano'),
   uncollected_nano: atMost('uncollected_nano'),
+  saved_nano: atMost('saved_nano'),
+  lost_nano: atMost('lost_nano'),
 };
 
 /** An amount counts as a million dollars at most, so that the sum of a batch fits 64 bits. */
 function atMost(amount: string): string {
-  return `case when ${amount} > ${MAX_SUMMED_NANO} then ${MAX_SUMMED_NANO} else ${amount} end`;
+  return `case when ${amount} > ${MAX_SUMMED_NANO} then ${MAX_SUMMED_NANO}
+    when ${amount} < -${MAX_SUMMED_NANO} then -${MAX_SUMMED_NANO} else ${amount} end`;
 }
 
 function bit(flag: number): string {
@@ -47,8 +51,10 @@ const NAMED_SUMS = Object.entries(FIGURES)
 const ADDED = FIGURE_NAMES.map((name) => {
   const [old, more] = [`request_totals.${name}`, `excluded.${name}`];
   if (!name.endsWith('_nano')) return `${name} = ${old} + ${more}`;
-  const isTooMuch = `${old} > ${MAX_NANO} - ${more}`;
-  return `${name} = case when ${isTooMuch} then ${MAX_NANO} else ${old} + ${more} end`;
+  return `${name} = case
+    when ${more} > 0 and ${old} > ${MAX_NANO} - ${more} then ${MAX_NANO}
+    when ${more} < 0 and ${old} < -${MAX_NANO} - ${more} then -${MAX_NANO}
+    else ${old} + ${more} end`;
 }).join(', ');
 
 /** The records with numbers above `from`, up to `to`. */
@@ -73,36 +79,36 @@ const WIDENED = `
 /**
  * Adds records to the totals: by the hour for each key, by the hour and by the day for all accounts
  * together under the account '', and by the day for each model of an account under the key '', for
- * each key, and for each account as a whole. `from` and `to` are SQL for the numbers of the
- * records.
+ * each key, and for each account as a whole. All but the last are split by agent too. `from` and
+ * `to` are SQL for the numbers of the records.
  */
 export const ROLL_UP_TOTALS = (from: string, to: string): string => `
   with hours as materialized (
-    select ${START} as start_ms, account_id, key_id, ${MODEL}, status, ${NAMED_SUMS},
-      min(id) as first_id, max(id) as last_id
-    ${FRESH(from, to)} group by 1, 2, 3, 4, 5, 6)
+    select ${START} as start_ms, account_id, key_id, ${MODEL}, status,
+      coalesce(agent, '') as agent, ${NAMED_SUMS}, min(id) as first_id, max(id) as last_id
+    ${FRESH(from, to)} group by 1, 2, 3, 4, 5, 6, 7)
   insert into request_totals
-    (period, start_ms, account_id, key_id, model, provider, status, ${NAMES},
+    (period, start_ms, account_id, key_id, model, provider, status, agent, ${NAMES},
       first_id, last_id)
-  select 'hour', start_ms, account_id, key_id, model, provider, status, ${NAMES},
+  select 'hour', start_ms, account_id, key_id, model, provider, status, agent, ${NAMES},
     first_id, last_id from hours
   union all
-  select 'hour', start_ms, '', '', model, provider, status, ${SUMS}, ${ENDS} from hours
-    group by start_ms, model, provider, status
+  select 'hour', start_ms, '', '', model, provider, status, agent, ${SUMS}, ${ENDS} from hours
+    group by start_ms, model, provider, status, agent
   union all
-  select 'day', ${DAY}, '', '', model, provider, status, ${SUMS},
+  select 'day', ${DAY}, '', '', model, provider, status, agent, ${SUMS},
     ${ENDS} from hours
-    group by ${DAY}, model, provider, status
+    group by ${DAY}, model, provider, status, agent
   union all
-  select 'day', ${DAY}, account_id, '', model, '', status, ${SUMS}, ${ENDS}
-    from hours group by ${DAY}, account_id, model, status
+  select 'day', ${DAY}, account_id, '', model, '', status, agent, ${SUMS}, ${ENDS}
+    from hours group by ${DAY}, account_id, model, status, agent
   union all
-  select 'day', ${DAY}, account_id, key_id, '', '', status, ${SUMS}, ${ENDS}
-    from hours group by ${DAY}, account_id, key_id, status
+  select 'day', ${DAY}, account_id, key_id, '', '', status, agent, ${SUMS}, ${ENDS}
+    from hours group by ${DAY}, account_id, key_id, status, agent
   union all
-  select '${ACCOUNT_DAY}', ${DAY}, account_id, '', '', '', 0, ${SUMS}, ${ENDS}
+  select '${ACCOUNT_DAY}', ${DAY}, account_id, '', '', '', 0, '', ${SUMS}, ${ENDS}
     from hours where true group by ${DAY}, account_id
-  on conflict (period, start_ms, account_id, key_id, model, provider, status) do update set
+  on conflict (period, start_ms, account_id, key_id, model, provider, status, agent) do update set
     ${ADDED}, ${WIDENED}`;
 
 /** Buckets of latencies in an octave: each begins 19 % above the one below. */

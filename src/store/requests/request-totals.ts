@@ -19,7 +19,7 @@ const PERIOD_MS = { hour: HOUR_MS, day: 24 * HOUR_MS };
 const MAX_PERIODS = { hour: 31 * 24, day: 400 };
 /** Reading more hours of all accounts and keys would take a second or longer. */
 const MAX_HOURS_OF_EACH = 49;
-const AMOUNTS = ['cost_nano', 'uncollected_nano'] as const;
+const AMOUNTS = ['cost_nano', 'uncollected_nano', 'saved_nano', 'lost_nano'] as const;
 
 /** The beginnings of the hours or days of a range. Throws `StoreError` for too many of them. */
 export function periodsOf({
@@ -43,13 +43,14 @@ const EACH = Symbol('each account');
 export function among(
   query: Knex.QueryBuilder,
   account: string | typeof EACH,
-  { key_id, model, provider, status, failed, code }: RequestFilter,
+  { key_id, model, provider, agent, status, failed, code }: RequestFilter,
 ): Knex.QueryBuilder {
   if (account === EACH) query.whereNot({ account_id: ALL });
   else query.where({ account_id: account });
   if (key_id !== undefined) query.where({ key_id });
   if (model !== undefined) query.where({ model });
   if (provider !== undefined) query.where({ provider });
+  if (agent !== undefined) query.where({ agent });
   if (failed === true || code !== undefined) {
     query.where((either) => either.where('status', '>=', 400).orWhere('failed', '>', 0));
   }
@@ -108,10 +109,11 @@ function isOfAccounts({ by, model, provider }: TotalsQuery): boolean {
 
 /** Whether the result is split by account alone: a day has one row for each account. */
 function isOfWholeAccounts(query: TotalsQuery): boolean {
-  const isSplit = query.by.some((name) => name !== 'account_id' && name !== 'start_ms');
-  return (
-    isOfAccounts(query) && !isSplit && query.key_id === undefined && query.status === undefined
-  );
+  const { by, key_id, status, agent } = query;
+  const isSplit =
+    by.some((name) => name !== 'account_id' && name !== 'start_ms') ||
+    [key_id, status, agent].some((one) => one !== undefined);
+  return isOfAccounts(query) && !isSplit;
 }
 
 type Slice = [period: TotalsQuery['period'] | typeof ACCOUNT_DAY, start_ms: number];
@@ -147,8 +149,8 @@ function withDays(hours: readonly number[]): Slice[] {
 
 /** See `RequestStore.totals`. */
 export async function totals(database: Database, query: TotalsQuery): Promise<TotalsRow[]> {
-  const { period, by, key_id, account_id, model, provider } = query;
-  if (!canBe([account_id, key_id, model, provider])) return [];
+  const { period, by, key_id, account_id, model, provider, agent } = query;
+  if (!canBe([account_id, key_id, model, provider, agent])) return [];
   const account = await accountOf(database, query);
   const isOfEach = account === undefined && isByAccountOrKey(query);
   if (period === 'day' && !isOfDays(query)) {

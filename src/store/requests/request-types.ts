@@ -11,6 +11,8 @@ export interface RequestFilter {
   key_id?: string;
   model?: string;
   provider?: string;
+  /** The client program. */
+  agent?: string;
   /** An exact status, or the hundred of its class: 4 means 400 to 499. */
   status?: number;
   /** The code of the error. */
@@ -33,10 +35,15 @@ export interface RequestTotals extends Record<TokenClass, number> {
   estimated: number;
   /** Answered by another upstream than the first one. */
   fallbacks: number;
+  /** With the flag `moved`. */
+  moved: number;
   prompt_tokens: number;
   completion_tokens: number;
   cost_nano: bigint;
   uncollected_nano: bigint;
+  /** See `RequestRecord` for these two. */
+  saved_nano: bigint;
+  lost_nano: bigint;
   took_ms: number;
   own_ms: number;
 }
@@ -49,6 +56,7 @@ export const DIMENSIONS = [
   'model',
   'provider',
   'status',
+  'agent',
 ] as const;
 
 export type Dimension = (typeof DIMENSIONS)[number];
@@ -56,7 +64,7 @@ export type Dimension = (typeof DIMENSIONS)[number];
 /** Which totals are added up, and the dimensions by which they are split. */
 export interface TotalsQuery extends Pick<
   RequestFilter,
-  'account_id' | 'key_id' | 'model' | 'provider' | 'status'
+  'account_id' | 'key_id' | 'model' | 'provider' | 'status' | 'agent'
 > {
   /** The first period is the hour, or the day of UTC, that contains this time. */
   from_ms: number;
@@ -78,7 +86,7 @@ export interface HourRowsQuery extends Pick<TotalsQuery, 'key_id' | 'model' | 'f
   account_id: string;
 }
 
-/** Totals, with the dimensions of the query. The model or provider is empty if there was none. */
+/** Totals, with the dimensions of the query. A model, provider or agent is empty if unknown. */
 export type TotalsRow = RequestTotals & {
   start_ms?: number;
   account_id?: string;
@@ -86,6 +94,7 @@ export type TotalsRow = RequestTotals & {
   model?: string;
   provider?: string;
   status?: number;
+  agent?: string;
 };
 
 /** Latencies of an account are not split by model or provider. */

@@ -60,7 +60,8 @@ async function pageOf(
   page: RequestPage,
   now_ms: number,
 ): Promise<RequestRecord[]> {
-  const texts = [page.account_id, page.key_id, page.model, page.provider, page.code, page.before];
+  const { account_id: owner, key_id, model, provider, agent, code, before } = page;
+  const texts = [owner, key_id, model, provider, agent, code, before];
   if (texts.some((text) => text !== undefined && !isPossible(text))) return [];
   const account_id = await accountOf(database, page);
   if (account_id !== undefined) {
@@ -128,8 +129,8 @@ async function readStretch(
 
 /** Whether an index finds the rows without reading many others. */
 function isIndexed(page: RequestFilter): boolean {
-  const { account_id, key_id, provider, status, model } = page;
-  if ([key_id, provider, model, status].some((one) => one !== undefined)) return false;
+  const { account_id, key_id, provider, status, model, agent } = page;
+  if ([key_id, provider, model, status, agent].some((one) => one !== undefined)) return false;
   return account_id === undefined || !fails(page);
 }
 
@@ -212,11 +213,12 @@ function select(
   id: string | Knex.Raw = 'requests.id',
   order: Order = 'desc',
 ): Knex.QueryBuilder {
-  const { key_id, model, provider, status, before, limit, from_ms, to_ms } = page;
+  const { key_id, model, provider, agent, status, before, limit, from_ms, to_ms } = page;
   const query: Knex.QueryBuilder = knex('requests').select(COLUMNS);
   if (key_id !== undefined) query.where({ key_id });
   if (model !== undefined) query.where({ model });
   if (provider !== undefined) query.where({ provider });
+  if (agent !== undefined) query.where({ agent });
   if (status !== undefined && status < 10) {
     query.whereBetween('status', [status * 100, status * 100 + 99]);
   } else if (status !== undefined) query.where({ status });

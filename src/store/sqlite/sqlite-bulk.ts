@@ -210,7 +210,10 @@ function hasSameCounts(one: ChargeRow, other: ChargeRow): boolean {
     mine.cache_write_tokens === its.cache_write_tokens &&
     mine.audio_input_tokens === its.audio_input_tokens &&
     mine.audio_output_tokens === its.audio_output_tokens &&
-    mine.reasoning_tokens === its.reasoning_tokens
+    mine.reasoning_tokens === its.reasoning_tokens &&
+    mine.agent === its.agent &&
+    mine.saved_nano === its.saved_nano &&
+    mine.lost_nano === its.lost_nano
   );
 }
 
@@ -221,7 +224,9 @@ function bindCharge(values: unknown[], row: ChargeRow): void {
 }
 
 /** The driver binds no booleans. */
-function valueOf(value: string | number | boolean | undefined): string | number | null {
+function valueOf(
+  value: string | number | bigint | boolean | undefined,
+): string | number | bigint | null {
   return typeof value === 'boolean' ? Number(value) : (value ?? null);
 }
 

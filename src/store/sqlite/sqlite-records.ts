@@ -24,6 +24,7 @@ function isUsual(record: RequestRecord): boolean {
     record.audio_input_tokens === null &&
     record.audio_output_tokens === null &&
     uncollected_nano === 0n &&
+    record.lost_nano === 0n &&
     second === undefined &&
     (first === undefined || first.fault === null)
   );
@@ -62,7 +63,8 @@ function hasSameNames(one: RequestRecord, other: RequestRecord): boolean {
     one.endpoint === other.endpoint &&
     one.model === other.model &&
     one.provider === other.provider &&
-    one.upstream_model === other.upstream_model
+    one.upstream_model === other.upstream_model &&
+    one.agent === other.agent
   );
 }
 
@@ -72,20 +74,21 @@ function isOfSameKind(one: RequestRecord, other: RequestRecord): boolean {
     one.streamed === other.streamed &&
     one.cached_tokens === other.cached_tokens &&
     one.reasoning_tokens === other.reasoning_tokens &&
-    one.flags === other.flags
+    one.flags === other.flags &&
+    one.saved_nano === other.saved_nano
   );
 }
 
 /** The values of `NAME_COLUMNS`, as SQLite binds them. */
 function nameValues(record: RequestRecord): Value[] {
-  const { account_id, key_id, endpoint, model, provider, upstream_model } = record;
-  return [account_id, key_id, endpoint, model, provider, upstream_model];
+  const { account_id, key_id, endpoint, model, provider, upstream_model, agent } = record;
+  return [account_id, key_id, endpoint, model, provider, upstream_model, agent];
 }
 
 /** The values of `KIND_COLUMNS`, as SQLite binds them. */
 function kindValues(record: RequestRecord): Value[] {
-  const { status, streamed, cached_tokens, reasoning_tokens, flags } = record;
-  return [status, streamed ? 1 : 0, cached_tokens, reasoning_tokens, flags];
+  const { status, streamed, cached_tokens, reasoning_tokens, flags, saved_nano } = record;
+  return [status, streamed ? 1 : 0, cached_tokens, reasoning_tokens, flags, saved_nano];
 }
 
 /** Adds the values of `OWN_COLUMNS`, as SQLite binds them. */
@@ -117,6 +120,7 @@ export function bindRecord(values: unknown[], record: RequestRecord): void {
     record.audio_output_tokens,
     record.units && JSON.stringify(record.units),
     record.uncollected_nano,
+    record.lost_nano,
   );
 }
 

@@ -106,7 +106,7 @@ function prepareSweep(
 
 function prepare(database: Sqlite.Database) {
   const split = ['start_ms', 'account_id'];
-  const totals = ['period', ...split, 'key_id', 'model', 'provider', 'status'];
+  const totals = ['period', ...split, 'key_id', 'model', 'provider', 'status', 'agent'];
   const latencies = ['period', ...split, 'model', 'provider', 'kind', 'bucket'];
   const older = (period: string): string => `period = '${period}' and start_ms < ?`;
   return {

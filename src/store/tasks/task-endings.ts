@@ -69,7 +69,7 @@ export async function cancelTask(
 export async function chargeTask(
   trx: Knex.Transaction,
   id: string,
-  { content_id, cost_nano, usage }: TaskCharge,
+  { content_id, cost_nano, usage, agent = null }: TaskCharge,
   now_ms: number,
 ): Promise<Task | undefined> {
   const task = await lockTask(trx, id);
@@ -80,7 +80,8 @@ export async function chargeTask(
     .where({ id })
     .update({ content_id, charge_nano: toBinding(cost_nano), hold_nano: 0, updated_ms: now_ms })
     .increment('version');
-  const isCharged = cost_nano > 0n && (await enterCharge(trx, task, { cost_nano, usage, now_ms }));
+  const isCharged =
+    cost_nano > 0n && (await enterCharge(trx, task, { cost_nano, usage, agent, now_ms }));
   const spent_nano = isCharged ? cost_nano : 0n;
   await pay(trx, task, { spent_nano, freed_nano: task.hold_nano });
   return { ...task, content_id, charge_nano: cost_nano, hold_nano: 0n };
@@ -90,9 +91,10 @@ export async function chargeTask(
 async function enterCharge(
   trx: Knex.Transaction,
   { id, account_id, key_id, model, provider }: Task,
-  { cost_nano, usage, now_ms }: { cost_nano: bigint; usage: string; now_ms: number },
+  made: { cost_nano: bigint; usage: string; agent: string | null; now_ms: number },
 ): Promise<boolean> {
-  const amount_nano = toBinding(-cost_nano);
+  const { usage, agent, now_ms } = made;
+  const amount_nano = toBinding(-made.cost_nano);
   const head = {
     account_id,
     kind: 'charge',
@@ -100,12 +102,13 @@ async function enterCharge(
     amount_nano,
     created_ms: now_ms,
   } as const;
-  const made: unknown[] = await trx('ledger')
-    .insert(ledgerRow(head, { key_id, model, provider, usage, estimated: false }))
+  const charge = { key_id, model, provider, usage, estimated: false, ...(agent && { agent }) };
+  const rows: unknown[] = await trx('ledger')
+    .insert(ledgerRow(head, charge))
     .onConflict(['account_id', 'kind', 'reference'])
     .ignore()
     .returning('id');
-  return made.length > 0;
+  return rows.length > 0;
 }
 
 /** Updates the key, the windows and the account in the order of the hot path: no deadlocks. */

@@ -94,6 +94,8 @@ export interface TaskCharge {
   cost_nano: bigint;
   /** JSON object for the ledger. */
   usage: string;
+  /** The client program that fetched the result; null or absent if it is not known. */
+  agent?: string | null;
 }
 
 /** A task that the sweep failed or removed. */

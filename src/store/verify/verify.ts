@@ -22,6 +22,7 @@ export async function verify(database: Database): Promise<VerifyReport> {
       ...report.faults,
       ...(await wrongSigns(trx)),
       ...(await wrongUncollected(trx)),
+      ...(await wrongSavings(trx)),
       ...(await duplicates(trx)),
       ...(await faultsOfRefunds(trx)),
       ...(await faultsOfKeys(trx)),
@@ -127,6 +128,23 @@ async function wrongUncollected(trx: Knex.Transaction): Promise<string[]> {
     ({ id, account_id, kind, uncollected_nano }) =>
       `Entry ${id} of account ${account_id} is a ${kind} with ` +
       `${formatDollars(uncollected_nano)} dollars uncollected.`,
+  );
+}
+
+/** Only a charge has what caches saved or lost, and it never lost less than nothing. */
+async function wrongSavings(trx: Knex.Transaction): Promise<string[]> {
+  const rows: { id: bigint; account_id: string; kind: string }[] = await trx('ledger')
+    .where('lost_nano', '<', 0)
+    .orWhere((row) =>
+      row
+        .whereNot('kind', 'charge')
+        .andWhere((either) => either.whereNotNull('saved_nano').orWhereNotNull('lost_nano')),
+    )
+    .orderBy('id')
+    .select('id', 'account_id', 'kind');
+  return rows.map(
+    ({ id, account_id, kind }) =>
+      `Entry ${id} of account ${account_id} is a ${kind} that cannot have saved or lost so much.`,
   );
 }
 

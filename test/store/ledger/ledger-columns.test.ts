@@ -17,8 +17,15 @@ onEachStore('the table of ledger columns', (ground) => {
     audio_output_tokens: 4,
     reasoning_tokens: 5,
   };
+  const dollarsOfCaches = { saved_nano: -(2n ** 60n), lost_nano: 7n };
   const charge = (account_id: string, request_id: string) =>
-    chargeOf(request_id, account_id, 1n, { hold_nano: 1n, estimated: true, ...classes });
+    chargeOf(request_id, account_id, 1n, {
+      hold_nano: 1n,
+      estimated: true,
+      ...classes,
+      agent: 'codex',
+      ...dollarsOfCaches,
+    });
 
   function expectFields(entries: readonly LedgerEntry[], requests: readonly string[]): void {
     expect(entries.map(({ reference }) => reference)).to.have.members(requests);
@@ -63,10 +70,13 @@ onEachStore('the table of ledger columns', (ground) => {
       { estimated: true },
       { not_owed_nano: 7n },
       { usage: '{"images":2}' },
+      { agent: 'codex' },
+      { saved_nano: -3n },
+      { lost_nano: 4n },
       ...TOKEN_CLASSES.map((name) => ({ [name]: 3 })),
     );
     const batches = fc.array(fc.boolean(), { minLength: 2, maxLength: 20 });
-    const none = Object.fromEntries(TOKEN_CLASSES.map((name) => [name, null]));
+    const none = Object.fromEntries(CHARGE_COLUMNS.map(({ name }) => [name, null]));
     let made = 0;
     await fc.assert(
       fc.asyncProperty(differences, differences, batches, async (own, others, batch) => {

@@ -26,6 +26,9 @@ onEachStore('the ledger', (ground) => {
       audio_input_tokens: null,
       audio_output_tokens: null,
       reasoning_tokens: null,
+      agent: null,
+      saved_nano: null,
+      lost_nano: null,
       uncollected_nano: 0n,
       created_ms: ground.now_ms,
     });

@@ -28,14 +28,14 @@ onEachStore('usage from the ledger', (ground) => {
     await charged(store, ben.id, MIDNIGHT, {});
 
     const { calls: _, ...nothing } = NOTHING_USED;
-    const chat = { model: 'gpt-4o-mini', key_id: 'key_1', calls: 1 };
+    const chat = { model: 'gpt-4o-mini', key_id: 'key_1', agent: null, calls: 1 };
     const tokens = { ...nothing, prompt_tokens: 9, completion_tokens: 5 };
     const day = '2027-01-15';
     expect(await store.usage(id, { from_ms: 0, to_ms: 1 })).to.deep.equal([]);
     const range = { from_ms: MIDNIGHT - DAY_MS, to_ms: MIDNIGHT + DAY_MS };
     expect(await store.usage(id, range)).to.deep.equal([
       { day: '2027-01-14', ...chat, ...tokens, cost_nano: 7n },
-      { day, model: 'flux', key_id: 'key_1', calls: 1, ...nothing, ...picture, cost_nano: 7n },
+      { day, ...chat, model: 'flux', ...nothing, ...picture, cost_nano: 7n },
       {
         day,
         ...chat,
@@ -70,6 +70,28 @@ onEachStore('usage from the ledger', (ground) => {
       reasoning_tokens: 1,
       cost_nano: 28n,
     });
+  });
+
+  it('tells agents apart, and adds up what their caches saved and lost, beyond 64 bits', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    const most = 2n ** 62n;
+    const codex = { agent: 'codex', cost_nano: 2n };
+    await charged(store, id, MIDNIGHT, { request_id: 'r1', ...codex, saved_nano: -most });
+    for (const lost_nano of [most, most, 1n]) {
+      await charged(store, id, MIDNIGHT, { ...codex, saved_nano: most, lost_nano });
+    }
+    await charged(store, id, MIDNIGHT, { cost_nano: 3n });
+    await store.refund({ request_id: 'r1' });
+    const rows = await store.usage(id, { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 1 });
+    expect(
+      rows.map(({ agent, calls, cost_nano, saved_nano, lost_nano }) => {
+        return { agent, calls, cost_nano, saved_nano, lost_nano };
+      }),
+    ).to.deep.equal([
+      { agent: null, calls: 1, cost_nano: 3n, saved_nano: 0n, lost_nano: 0n },
+      { agent: 'codex', calls: 4, cost_nano: 6n, saved_nano: 2n * most, lost_nano: 2n * most + 1n },
+    ]);
   });
 
   it('adds up many slices of entries, in which all have the same time', async () => {

@@ -23,7 +23,10 @@ onEachStore('the totals of requests', (ground) => {
         took_ms: at + 1,
         first_token_ms: at % 3 === 0 ? at / 2 : null,
         cached_tokens: at % 3 === 0 ? 2 : null,
-        flags: at % 6 === 0 ? FLAGS.estimated | FLAGS.fallback : 0,
+        flags: at % 6 === 0 ? FLAGS.estimated | FLAGS.fallback : at % 7 === 0 ? FLAGS.moved : 0,
+        agent: ['codex', 'claude-cli', null][at % 3] ?? null,
+        saved_nano: at % 9 === 0 ? -BigInt(at) : 5n,
+        lost_nano: at % 7 === 0 ? 3n : 0n,
       });
     });
   }
@@ -42,7 +45,9 @@ onEachStore('the totals of requests', (ground) => {
       ['model'],
       ['account_id'],
       ['key_id'],
-      ['start_ms', 'model', 'provider', 'status'],
+      ['agent'],
+      ['key_id', 'agent'],
+      ['start_ms', 'model', 'provider', 'status', 'agent'],
     ] as const;
     for (const by of splits) {
       const rows = await store.requests.totals({ ...range, period: 'hour', by });
@@ -50,7 +55,12 @@ onEachStore('the totals of requests', (ground) => {
         JSON.stringify(by.map((name) => (one as Record<string, unknown>)[name]));
       const groups = new Map<string, RequestRecord[]>();
       for (const record of records) {
-        const name = nameOf({ ...record, start_ms: record.time_ms - (record.time_ms % HOUR_MS) });
+        const { time_ms, agent } = record;
+        const name = nameOf({
+          ...record,
+          start_ms: time_ms - (time_ms % HOUR_MS),
+          agent: agent ?? '',
+        });
         groups.set(name, [...(groups.get(name) ?? []), record]);
       }
       expect(rows.map(nameOf).sort()).to.deep.equal([...groups.keys()].sort());
@@ -61,6 +71,9 @@ onEachStore('the totals of requests', (ground) => {
           failed: some.filter(({ code }) => code !== null).length,
           estimated: some.filter(({ flags }) => flags & FLAGS.estimated).length,
           fallbacks: some.filter(({ flags }) => flags & FLAGS.fallback).length,
+          moved: some.filter(({ flags }) => flags & FLAGS.moved).length,
+          saved_nano: some.reduce((total, { saved_nano }) => total + saved_nano, 0n),
+          lost_nano: some.reduce((total, { lost_nano }) => total + lost_nano, 0n),
           prompt_tokens: 9 * some.length,
           cached_tokens: sum(some, ({ cached_tokens }) => cached_tokens ?? 0),
           cost_nano: some.reduce((total, { cost_nano }) => total + cost_nano, 0n),
@@ -117,6 +130,7 @@ onEachStore('the totals of requests', (ground) => {
         provider: at % 8 === 0 ? 'lab' : 'openai',
         status: at % 10 === 3 ? 502 : 200,
         code: at % 10 === 3 ? 'upstream_error' : null,
+        agent: at % 4 === 0 ? 'codex' : 'curl',
         cost_nano: BigInt(at),
       }),
     );
@@ -134,6 +148,9 @@ onEachStore('the totals of requests', (ground) => {
       { key_id: key.id },
       { key_id: key.id, model: 'dear' },
       { provider: 'lab', model: 'cheap' },
+      { agent: 'codex' },
+      { account_id, agent: 'codex', model: 'dear' },
+      { key_id: key.id, agent: 'curl' },
     ];
     for (const filter of filters) {
       const { status, ...same } = filter;
@@ -173,7 +190,7 @@ onEachStore('the totals of requests', (ground) => {
     await rollUp(ground, store);
     const { requests } = store;
     const hours = { from_ms: ground.now_ms - DAY_MS, to_ms: ground.now_ms + 1 };
-    const split = ['start_ms', 'key_id', 'model', 'provider', 'status'] as const;
+    const split = ['start_ms', 'key_id', 'model', 'provider', 'status', 'agent'] as const;
     for (const only of [{}, { key_id: 'key_1' }, { model: 'dear' }, { model: 'none' }]) {
       const query = { ...hours, ...only, account_id: 'acc_1' };
       const rows = await requests.totals({ ...query, period: 'hour', by: split });
@@ -250,21 +267,24 @@ onEachStore('the totals of requests', (ground) => {
 
   it('stay at the end of 64 bits where amounts would pass it', async () => {
     const store = await ground.open();
-    const dear = { cost_nano: 2n ** 62n, uncollected_nano: 2n ** 62n };
+    const dear = { cost_nano: 2n ** 62n, uncollected_nano: 2n ** 62n, saved_nano: -(2n ** 62n) };
     const records = Array.from({ length: 4 }, () => recordAt(ground.now_ms, dear));
     await store.requests.add(records);
     await rollUp(ground, store);
     const query = { from_ms: ground.now_ms, to_ms: ground.now_ms + 1, by: [] } as const;
     const sumOf = async (): Promise<(bigint | undefined)[]> => {
       const [row] = await store.requests.totals({ ...query, period: 'hour' });
-      return [row?.cost_nano, row?.uncollected_nano];
+      return [row?.cost_nano, row?.uncollected_nano, row?.saved_nano];
     };
     const most_nano = dollars(1_000_000);
-    expect(await sumOf()).to.deep.equal([4n * most_nano, 4n * most_nano]);
-    await ground.place.sql(`update request_totals set cost_nano = ${2n ** 63n - 2n * most_nano}`);
+    expect(await sumOf()).to.deep.equal([4n * most_nano, 4n * most_nano, -4n * most_nano]);
+    const close = 2n ** 63n - 2n * most_nano;
+    await ground.place.sql(
+      `update request_totals set cost_nano = ${close}, saved_nano = -${close}`,
+    );
     await store.requests.add(Array.from({ length: 4 }, () => recordAt(ground.now_ms, dear)));
     await rollUp(ground, store);
-    expect(await sumOf()).to.deep.equal([2n ** 63n - 1n, 8n * most_nano]);
+    expect(await sumOf()).to.deep.equal([2n ** 63n - 1n, 8n * most_nano, 1n - 2n ** 63n]);
   });
 
   it('refuse a range of more periods than one statement takes', async () => {

@@ -43,6 +43,9 @@ onEachStore('the records of requests', (ground) => {
         first_token_ms: 41.625,
         units: { images: 2 },
         cached_tokens: 4,
+        agent: 'codex',
+        saved_nano: -(2n ** 62n),
+        lost_nano: 3n,
         cost_nano: 2n ** 62n,
         uncollected_nano: 7n,
       }),
@@ -82,6 +85,9 @@ onEachStore('the records of requests', (ground) => {
       { cached_tokens: 4 },
       { reasoning_tokens: 0 },
       { flags: 1 },
+      { agent: 'codex' },
+      { saved_nano: -5n },
+      { lost_nano: 5n },
     );
     const figures = fc.record({
       differs: fc.boolean(),
@@ -195,6 +201,7 @@ onEachStore('the records of requests', (ground) => {
         key_id: pick([key.id, 'key_2'], at),
         model: pick(['m1', 'm2', 'm3', null], at * 5 + 1),
         provider: pick(['p1', 'p2', null], at),
+        agent: pick(['codex', 'curl', null], at * 11),
         status,
         code,
       });
@@ -211,6 +218,7 @@ onEachStore('the records of requests', (ground) => {
       key_id: maybe(fc.constantFrom(key.id, 'nothing')),
       model: maybe(fc.constantFrom('m1', 'm2', 'm9')),
       provider: maybe(fc.constantFrom('p1', 'p2')),
+      agent: maybe(fc.constantFrom('codex', 'curl', 'aider')),
       status: maybe(fc.constantFrom(2, 4, 5, 200, 402)),
       code: maybe(fc.constantFrom('upstream_error', 'insufficient_balance')),
       failed: maybe(fc.boolean()),

@@ -32,6 +32,9 @@ function testSums(ground: Ground): void {
     // One record counts for a million dollars at most.
     cost_nano: fc.bigInt(0n, 2n * 10n ** 15n),
     uncollected_nano: fc.constantFrom(0n, 1n, 2n ** 60n),
+    agent: fc.constantFrom('codex', 'curl', null),
+    saved_nano: fc.bigInt(-2n * 10n ** 15n, 2n * 10n ** 15n),
+    lost_nano: fc.constantFrom(0n, 1n),
     flags: fc.nat(Object.values(FLAGS).reduce((all, flag) => all + flag, 0)),
   });
   const recordOf = ({
@@ -45,7 +48,7 @@ function testSums(ground: Ground): void {
   async function totals(): Promise<object[][]> {
     const { place } = ground;
     return [
-      await place.sql('select * from request_totals order by 1, 2, 3, 4, 5, 6, 7'),
+      await place.sql('select * from request_totals order by 1, 2, 3, 4, 5, 6, 7, 8'),
       await place.sql('select * from request_latencies order by 1, 2, 3, 4, 5, 6, 7'),
       await place.sql('select * from request_accounts order by 1, 2'),
     ];

@@ -73,6 +73,16 @@ const damages: [string, { sqlite: string; postgres?: string }, string[]][] = [
     ['Entry N of account ID is a charge with -0.000000001 dollars uncollected.'],
   ],
   [
+    'a credit by which a cache saved',
+    { sqlite: `update ledger set saved_nano = 1 where kind = 'credit'` },
+    ['Entry N of account ID is a credit that cannot have saved or lost so much.'],
+  ],
+  [
+    'a charge that lost less than nothing',
+    { sqlite: `update ledger set lost_nano = -1 where kind = 'charge'` },
+    ['Entry N of account ID is a charge that cannot have saved or lost so much.'],
+  ],
+  [
     'a request that was charged twice',
     {
       sqlite: `drop index ledger_account_id_kind_reference_unique;

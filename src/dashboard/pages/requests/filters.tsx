@@ -54,6 +54,11 @@ export function Filters(props: {
           options={filterOptions(keyOptions(keys), query.key)}
         />
       )}
+      <Field
+        label="Agent"
+        name="agent"
+        input={{ value: query.agent, placeholder: 'such as codex', maxLength: 32 }}
+      />
       <button>Apply</button>
     </form>
   );

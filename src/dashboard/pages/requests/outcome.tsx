@@ -27,6 +27,10 @@ const FLAG_WORDS: Record<RequestFlag, { name: string; about: string }> = {
   },
   client_left: { name: 'client left', about: 'The client left before the answer had ended.' },
   fallback: { name: 'fallback', about: 'Another upstream than the first one answered.' },
+  moved: {
+    name: 'moved',
+    about: 'Another upstream answered than the one that has the cache of this conversation.',
+  },
   replayed: {
     name: 'replayed',
     about: 'The stored answer of an idempotency key was sent again, and cost nothing.',

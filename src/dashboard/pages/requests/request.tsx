@@ -159,10 +159,13 @@ function Facts(props: {
     ['Endpoint', record.endpoint],
     ['Account', is_operator ? link({ account: record.account_id }, names.account) : null],
     ['Key', link({ key: record.key_id }, names.key)],
+    ['Agent', record.agent && link({ agent: record.agent }, record.agent)],
     ['Provider', is_operator ? record.provider && provider(record.provider) : null],
     ['Upstream model', is_operator ? record.upstream_model : null],
     ['Submission', submission ? <Submission id={submission} scope={scope} /> : null],
     ...tokenFacts(record),
+    ['Saved by caches', amountUnlessZero(record.saved_nano)],
+    ['Lost by the move, at most', amountUnlessZero(record.lost_nano)],
   ];
   const flags = flagFacts(record);
   return (
@@ -199,6 +202,10 @@ function Submission({ id, scope }: { id: string; scope: Scope }): JSX.Element {
       <code>{id}</code>
     </a>
   );
+}
+
+function amountUnlessZero(nano: bigint): string | null {
+  return nano === 0n ? null : formatExactAmount(nano);
 }
 
 function tokenFacts(record: RequestRecord): [string, string | null][] {

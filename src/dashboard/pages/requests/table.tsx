@@ -30,6 +30,7 @@ export function requestColumns(
           </a>
           <div class="hint">
             {record.endpoint}
+            {record.agent !== null && ` · ${record.agent}`}
             {scope.is_operator && record.provider !== null && ` · ${record.provider}`}
           </div>
           <UpstreamMessage record={record} />
