@@ -1,6 +1,6 @@
 import type { ChatCall, PromptParts } from '../../src/modalities/chat/codec.js';
 import { isRecord } from '../../src/lib/objects.js';
-import type { PictureSize } from '../../src/lib/picture-size.js';
+import { squaresOf, type PictureSize } from '../../src/lib/picture-size.js';
 import type { Upstream } from '../../src/core/model.js';
 import { claudeModel, isClaude, type Counting } from './models.js';
 
@@ -13,7 +13,7 @@ const TOOL_TEXT = 1.1;
 const SCHEMA = 100;
 const THINKING = 28;
 /** An image has one token for each square of so many pixels a side. */
-const PATCH = 28;
+const SQUARE = 28;
 /** An image that only its URL names is taken to be as large as most are. */
 const USUAL_IMAGE = 1_568;
 
@@ -54,9 +54,6 @@ function imageTokens(size: PictureSize | undefined, { image_edge, image_most }: 
   if (!size) return USUAL_IMAGE;
   const { width, height } = size;
   const scale = Math.min(1, image_edge / Math.max(width, height));
-  return Math.min(image_most, patchesOf(width * scale) * patchesOf(height * scale));
-}
-
-function patchesOf(pixels: number): number {
-  return Math.max(1, Math.ceil(pixels / PATCH));
+  const scaled = { width: width * scale, height: height * scale };
+  return Math.min(image_most, squaresOf(scaled, SQUARE));
 }

@@ -6,6 +6,11 @@ export interface PictureSize {
   height: number;
 }
 
+/** The squares of so many pixels a side that cover a picture. */
+export function squaresOf({ width, height }: PictureSize, side: number): number {
+  return Math.max(1, Math.ceil(width / side)) * Math.max(1, Math.ceil(height / side));
+}
+
 /** The types that upstreams take. Readers of others would only widen what a client can reach. */
 const READ = new Set(['png', 'jpg', 'gif', 'webp']);
 disableTypes(types.filter((type) => !READ.has(type)));

@@ -5,6 +5,7 @@ import { allChargeRows } from './helpers/mixed-books.js';
 import {
   countedYaml,
   FILES,
+  ownPrompt,
   WIRES,
   WORD,
   type Act,
@@ -97,7 +98,7 @@ class Author {
     const n = wire.is_single && format.takes_n && this.#chance(0.3) ? 2 : 1;
     const isSeen = n > 1 || ending.startsWith('left');
     const calls = Array.from({ length: n }, () => this.#call(wire, ending, isSeen));
-    const own_prompt = countTokens(promptOf(id)) + 4;
+    const own_prompt = ownPrompt(wire, countTokens(promptOf(id)));
     const dues = calls.map(({ before, after }) => {
       const isWhole = ending.endsWith('whole');
       return dueOfCall(wire, [...before, ...after], isWhole, own_prompt);

@@ -14,6 +14,7 @@ import {
 import {
   countedYaml,
   FILES,
+  ownPrompt,
   PRICES,
   WIRES,
   WORD,
@@ -48,9 +49,6 @@ function wireOf(name: string): CountedWire {
   if (!wire) throw new Error(`There is no wire ${name}.`);
   return wire;
 }
-
-/** Their models count a prompt in a way of their own. */
-const CLAUDE_WIRES = new Set(['anthropic', 'invoke']);
 
 describe('usage that an upstream has reported', () => {
   let upstream: FakeUpstream;
@@ -140,8 +138,7 @@ describe('usage that an upstream has reported', () => {
         const odd = { fresh: -1, prompt: -1, output: 30 };
         step = stream(wire, [...SEEN, { counts: odd }], wire.end());
         const row = await chargeOf(async () => (await ask(`${wire.name}-abort`)).text());
-        const prompt = CLAUDE_WIRES.has(wire.name) ? 10n : 5n;
-        const nano = prompt * PRICES.input + PRICES.output;
+        const nano = BigInt(ownPrompt(wire, 1)) * PRICES.input + PRICES.output;
         expect(costOf(row)).to.deep.equal({ nano, estimated: true });
       });
     });

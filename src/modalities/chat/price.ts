@@ -25,7 +25,7 @@ import {
 } from './codec.js';
 import { mostSeconds } from '../../lib/audio-length.js';
 import { base64Of, headOf, isDataUrl } from '../../lib/data-url.js';
-import { pictureSize, type PictureSize } from '../../lib/picture-size.js';
+import { pictureSize, squaresOf, type PictureSize } from '../../lib/picture-size.js';
 import { readFileSize, UNKNOWN_PAGES } from './file-size.js';
 import type { MediaFile, MediaSizes } from '../../lib/media-reader.js';
 import type { ChatMessage, ContentPart } from '../../schema-types/chat-completion.js';
@@ -325,6 +325,8 @@ async function outputTokens(texts: readonly ChoiceText[], { call }: ChatRequest)
 const TOKENS_PER_MESSAGE = 4;
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_IMAGE = 1_500;
+/** Most providers count about a token for each square of so many pixels a side. */
+const SQUARE = 28;
 
 /** A guess at the tokens of a prompt, by its size alone, for a client that is shown it at once. */
 export function guessPromptTokens({ size }: ChatRequest): number {
@@ -364,7 +366,11 @@ export async function promptTokens({
 function plainEstimate(parts: PromptParts): number {
   const { text_tokens, tool_tokens, schema_tokens, messages, images, image_most } = parts;
   const texts = text_tokens + tool_tokens + schema_tokens;
-  return texts + TOKENS_PER_MESSAGE * messages + images.length * image_most;
+  const image_tokens = images.reduce(
+    (sum, size) => sum + (size ? Math.min(image_most, squaresOf(size, SQUARE)) : image_most),
+    0,
+  );
+  return texts + TOKENS_PER_MESSAGE * messages + image_tokens;
 }
 
 /** The tokens of a field that the model reads as part of the prompt, as `maxTokens` has it. */

@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { expect } from 'chai';
 import { ask, type Answer } from '../../../helpers/ask.js';
+import { pngHead } from '../../../helpers/picture.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
 
 const HELLO = { model: 'acme-chat', messages: [{ role: 'user', content: 'Hello, world!' }] };
@@ -45,6 +46,24 @@ endpoints:
     const tools = [{ name: 'weather', description: 'Tells the weather.', input_schema: {} }];
     const all = { ...HELLO, model: 'acme-all' };
     expect(await count({ ...all, tools })).to.be.above(await count({ ...all, tools: [] }));
+  });
+
+  it('counted the most that any picture costs for each, whatever its size', async () => {
+    const text = { type: 'text', text: 'What is this?' };
+    const picture = (side: number): object => ({
+      type: 'image',
+      source: {
+        type: 'base64',
+        media_type: 'image/png',
+        data: pngHead(side, side).toString('base64'),
+      },
+    });
+    const counted = (...blocks: object[]) =>
+      count({ model: 'acme-all', messages: [{ role: 'user', content: [text, ...blocks] }] });
+    const alone = await counted();
+    expect((await counted(picture(1))) - alone).to.equal(1);
+    expect((await counted(picture(1_024))) - alone).to.equal(1_369);
+    expect((await counted(picture(8_000))) - alone).to.equal(25_600);
   });
 
   it("answers Anthropic's own client", async () => {
