@@ -49,8 +49,9 @@ function originalTools(
   return original.flatMap((tool) => {
     const { type, name, description, input_schema, strict, defer_loading } = tool;
     const known = byName.get(name)?.shift();
-    if (!known && !(betas && defer_loading && isSmall(tool))) return [];
-    if (known && type && type !== 'custom') return [known];
+    const isCustom = !type || type === 'custom';
+    if (known && !isCustom) return [known];
+    if (!known && !(betas && defer_loading && isCustom && isSmall(tool))) return [];
     const { input_examples, eager_input_streaming } = tool;
     const isHeld = known?.strict === true;
     const hasExamples = betas && !strict && input_examples?.length;

@@ -21,26 +21,19 @@ const MODELS = `
 
 /** [what, fields beside a sound request, param, code] */
 const REFUSED: [string, object, string, string][] = [
-  ...['code_execution', 'web_search_preview', 'code_interpreter', ''].map(
-    (type): [string, object, string, string] => [
-      `a tool of type "${type}"`,
-      { tools: [weather, { type }] },
-      'tools[1].type',
-      'unsupported_capability',
-    ],
-  ),
   [
-    'a tool of a type that another model lists',
-    { model: 'acme-all', tools: [{ type: 'browser_search' }] },
-    'tools[0].type',
+    'a choice of a tool that the upstream would run',
+    { tools: [weather, { type: 'web_search' }], tool_choice: { type: 'web_search' } },
+    'tool_choice',
     'unsupported_capability',
   ],
   [
-    'a tool that a model without tools would have dropped',
-    { model: 'acme-chat', tools: [{ type: 'web_search_preview' }] },
-    'tools[0].type',
-    'unsupported_capability',
+    'any tool demanded, where only the upstream would run one',
+    { tools: [{ type: 'web_search' }], tool_choice: 'required' },
+    'tool_choice',
+    'invalid_request',
   ],
+  ['a tool of no type', { tools: [{ type: '' }] }, 'tools[0].type', 'invalid_request'],
   ['a tool without a type', { tools: [{ google_search: {} }] }, 'tools[0].type', 'invalid_request'],
   ['a tool whose type is no text', { tools: [{ type: 1 }] }, 'tools[0].type', 'invalid_request'],
 ];
@@ -68,12 +61,22 @@ describe('a chat request for a paid feature without a price', () => {
     }
   }
 
-  it('says which types of tools the model takes', async () => {
-    const tools = [{ type: 'x-ray'.repeat(100) }];
-    const { message } = errorOf(await chat(acme, { model: 'searching', messages, tools }));
+  it('says which tool is demanded in vain', async () => {
+    const type = 'x-ray'.repeat(100);
+    const asked = { model: 'searching', messages, tools: [{ type }], tool_choice: { type } };
+    const { message } = errorOf(await chat(acme, asked));
     expect(message)
-      .to.match(/function or browser_search\.$/u)
+      .to.match(/^tool_choice demands "x-ray.* searching does not take it\.$/u)
       .and.have.length.below(200);
+  });
+
+  it('calls a function that has the name of a tool that the upstream would run', async () => {
+    const named = { type: 'function', function: { name: 'web_search', parameters: {} } };
+    const tool_choice = { type: 'function', function: { name: 'web_search' } };
+    const tools = [{ type: 'web_search' }, named];
+    const answer = await chat(acme, { model: 'searching', messages, tools, tool_choice });
+    expect(answer.status, answer.text).to.equal(200);
+    expect(acme.sent()).to.deep.include({ tools: [named], tool_choice });
   });
 
   it('is accepted with tools of a type that the model lists', async () => {

@@ -15,7 +15,7 @@ import { asFunctions } from './openai-tools.js';
 import { fieldError, GatewayError } from '../../../core/errors.js';
 import { refuseDeep } from '../../../pipeline/nesting.js';
 import { readMessage, type MessageReader, cacheControlField } from './openai-messages.js';
-import { isFree, publicName, type Capability, type Model } from '../../../core/model.js';
+import { isFree, type Capability, type Model } from '../../../core/model.js';
 import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import type { MediaFile } from '../../../lib/media-reader.js';
 import { isRecord } from '../../../lib/objects.js';
@@ -23,6 +23,7 @@ import { needsFolding } from '../../../lib/tool-schema.js';
 import type { ChatRequest, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
 import { neededCapabilities } from './needs.js';
+import { withoutOwnTools } from './own-tools.js';
 
 /** The chat format of the service specification (2.1 to 2.5). */
 export const chatCompletion: ChatFormat = {
@@ -94,8 +95,6 @@ const RENAMED_FIELDS = ['response_format', 'reasoning_effort'];
 
 /** The limit of output tokens if neither the client nor gateway.yaml has one. */
 export const DEFAULT_MAX_TOKENS = 4096;
-/** The most characters of a client's value that an error repeats. */
-const SHOWN_CHARACTERS = 64;
 
 /** These are neither passed on unchanged nor named as ignored. */
 const READ = new Set(READ_FIELDS);
@@ -132,8 +131,9 @@ function translatedRequest(body: ChatCompletionBody, model: Model): ChatRequest 
  * Fits a validated body to a model: capabilities, aliases, passthrough, limits (specification 2.1
  * to 2.3). Throws `GatewayError` if the model cannot do it.
  */
-export function chatRequest(body: ChatCompletionBody, model: Model): ChatRequest {
+export function chatRequest(given: ChatCompletionBody, model: Model): ChatRequest {
   const ignored = new Set<string>();
+  const body = withoutOwnTools(given, model, ignored);
   const requested = requestedLimit(body);
   const { messages, is_plain, size, media } = readMessages(
     body.messages,
@@ -216,7 +216,9 @@ function passedOn(
   ignored: Set<string>,
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
-  const tools = body.tools && readTools(body.tools, model, ignored);
+  const tools = body.tools?.map((tool) =>
+    tool.type === 'function' ? cleanFunction(tool, ignored) : tool,
+  );
   const idle = idleFields(body);
   for (const name of Object.keys(body)) {
     if (READ.has(name)) continue;
@@ -285,24 +287,6 @@ function limitOf(requested: number | undefined, model: Model): number | undefine
   const { max_tokens: most, default_max_tokens } = model.limits;
   if (requested !== undefined) return most === undefined ? requested : Math.min(requested, most);
   return default_max_tokens ?? most ?? (isFree(model) ? undefined : DEFAULT_MAX_TOKENS);
-}
-
-/**
- * The tools of a request, with functions cleaned of unknown fields. Throws `GatewayError` for a
- * type of tool that the model does not list: an upstream runs such a tool itself, and charges for
- * it beside the tokens.
- */
-function readTools(tools: readonly ToolEntry[], model: Model, ignored: Set<string>): ToolEntry[] {
-  return tools.map((tool, index) => {
-    if (tool.type === 'function') return cleanFunction(tool, ignored);
-    if (model.tool_types?.has(tool.type)) return tool;
-    const taken = ['function', ...(model.tool_types ?? [])].join(' or ');
-    const shown = JSON.stringify(tool.type.slice(0, SHOWN_CHARACTERS));
-    const param = `tools[${index}].type`;
-    const name = publicName(model);
-    const message = `${param} is ${shown}, but the tools of ${name} are of type ${taken}.`;
-    throw new GatewayError('unsupported_capability', message, { param });
-  });
 }
 
 function cleanFunction(tool: ToolEntry, ignored: Set<string>): ToolEntry {

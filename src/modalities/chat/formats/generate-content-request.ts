@@ -10,7 +10,7 @@ import { ClientNames } from '../client-names.js';
 import { messagesOf, type ContentReading } from './generate-content-contents.js';
 import { ENUM, enumSchema } from './generate-content-enum.js';
 import { CONTENT_SHAPE } from './generate-content-spelling.js';
-import { jsonSchema, toolsOf } from './generate-content-tools.js';
+import { jsonSchema, ownToolNames, toolsOf } from './generate-content-tools.js';
 import { chatRequest, foreignFields } from './chat-completion.js';
 
 /** Fields that are translated below. All others are passed on, or named as ignored. */
@@ -71,13 +71,13 @@ export function contentRequest(
   model: Model,
   stream: boolean,
 ): ChatRequest {
-  const names = new ClientNames(NAMES);
+  const names = new ClientNames(new Map([...NAMES, ...ownToolNames(body)]));
   const { capabilities } = model;
   const reading: ContentReading = { capabilities, names, ignored: new Set() };
   const completion = toCompletion(body, model, { stream, reading });
   const request = names.reading(completion.messages, () => chatRequest(completion, model));
   const { thinkingConfig, responseMimeType } = body.generationConfig ?? {};
-  // A tool of Google's own is known: it is refused or passed on.
+  // A tool of Google's own is known: it is passed on, or named already.
   const unknown = CONTENT_SHAPE.unknownFields(body).filter(
     (name) => !/^tools\[\]\.\w+$/u.test(name),
   );
@@ -108,7 +108,7 @@ function toCompletion(
   return {
     ...Object.fromEntries(others),
     ...wordsOf(body.generationConfig ?? {}, model),
-    ...toolsOf(body, model),
+    ...toolsOf(body),
     model: model.id,
     stream,
     messages: messagesOf(body.contents, body.systemInstruction, reading),

@@ -1,5 +1,4 @@
 import { GatewayError } from '../../../core/errors.js';
-import type { Model } from '../../../core/model.js';
 import { headerSafe } from '../../../http/ignored-header.js';
 import { isRecord } from '../../../lib/objects.js';
 import type { ToolEntry } from '../../../schema-types/chat-completion.js';
@@ -12,15 +11,12 @@ import { refuseDeep } from '../../../pipeline/nesting.js';
 
 const FUNCTIONS = 'functionDeclarations';
 
-/**
- * The tools of a request and its tool choice. Throws `GatewayError` for a tool of Google's own that
- * the model does not list: the upstream runs such a tool, and charges for it beside the tokens.
- */
-export function toolsOf(
-  { tools, toolConfig }: GenerateContentBody,
-  model: Model,
-): { tools?: ToolEntry[]; tool_choice?: string | object } {
-  const offered = (tools ?? []).flatMap((tool, at) => entriesOf(tool, `tools[${at}]`, model));
+/** The tools of a request and its tool choice, with the tools of Google's own. */
+export function toolsOf({ tools, toolConfig }: GenerateContentBody): {
+  tools?: ToolEntry[];
+  tool_choice?: string | object;
+} {
+  const offered = (tools ?? []).flatMap((tool, at) => entriesOf(tool, `tools[${at}]`));
   if (offered.length === 0) return {};
   const { mode = '', allowedFunctionNames: names = [] } = toolConfig?.functionCallingConfig ?? {};
   const isNarrowed = names.length > 0 && (mode === 'ANY' || mode === 'VALIDATED');
@@ -38,26 +34,35 @@ export function toolsOf(
   return { tools: allowed, ...(word !== undefined && { tool_choice: word }) };
 }
 
-function entriesOf(tool: GeminiTool, at: string, model: Model): ToolEntry[] {
+function entriesOf(tool: GeminiTool, at: string): ToolEntry[] {
   const functions = (tool.functionDeclarations ?? []).map((one, i) =>
     functionOf(one, `${at}.${FUNCTIONS}[${i}]`),
   );
-  const own = Object.entries(tool).filter(([name, value]) => name !== FUNCTIONS && value !== null);
-  return [...functions, ...own.map(([name, value]) => ownTool(name, value, at, model))];
+  return [...functions, ...ownTools(tool).map(([name, value]) => ownTool(name, value))];
 }
 
-/**
- * A tool that the upstream runs. `googleSearch` of this API is the type `google_search` of chat.
- */
-function ownTool(name: string, value: unknown, at: string, model: Model): ToolEntry {
-  const type = name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
-  if (model.tool_types?.has(type)) return { type, ...(isRecord(value) && { [type]: value }) };
-  const param = `${at}.${headerSafe(name)}`;
-  throw new GatewayError(
-    'unsupported_capability',
-    `${param}: ${model.id} does not take this tool, but functionDeclarations.`,
-    { param },
-  );
+/** The tools of Google's own in an entry: each is a field, whose value says more about it. */
+function ownTools(tool: GeminiTool): [string, unknown][] {
+  return Object.entries(tool).filter(([name, value]) => name !== FUNCTIONS && value !== null);
+}
+
+/** `googleSearch` of this API is the type `google_search` of chat. */
+function ownTool(name: string, value: unknown): ToolEntry {
+  const type = typeOfOwn(name);
+  return { type, ...(isRecord(value) && { [type]: value }) };
+}
+
+function typeOfOwn(name: string): string {
+  return name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The names of ignored tools of Google's own, as the client wrote them, by those in the call. */
+export function ownToolNames({ tools }: GenerateContentBody): [string, string][] {
+  const names = (tools ?? []).flatMap((tool) => ownTools(tool).map(([name]) => name));
+  return names.map((name) => [
+    `tools[].${headerSafe(typeOfOwn(name))}`,
+    `tools[].${headerSafe(name)}`,
+  ]);
 }
 
 function functionOf(declared: GeminiFunction, at: string): ToolEntry {

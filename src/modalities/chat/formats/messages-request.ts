@@ -225,7 +225,7 @@ function isReal({ name }: MessagesTool): boolean {
 function toolOf(tool: MessagesTool, ignored: Set<string>, inner: Set<string>): ToolEntry {
   const { type, name, description, input_schema, strict, input_examples, ...rest } = tool;
   const { cache_control, eager_input_streaming: _, defer_loading: _later, ...more } = rest;
-  // A tool that the upstream runs stays unchanged: the model lists the types that it accepts.
+  // A tool that the upstream runs stays unchanged, if the model lists its type.
   if (type && type !== 'custom') return { type, name, ...rest } as ToolEntry;
   const others = otherToolFields(tool);
   for (const extra of Object.keys(more)) {

@@ -74,7 +74,7 @@ export function responsesRequest(body: ResponsesBody, model: Model): ChatRequest
   refuseState(body);
   const items = typeof body.input === 'string' ? [userItem(body.input)] : body.input;
   const given = [...(body.tools ?? []), ...items.flatMap((item) => toolsOfItem(item))];
-  const tools = new ToolList(model.tool_types ?? new Set(), given);
+  const tools = new ToolList(given);
   const names = new ClientNames(WORDS);
   const conversation = new Conversation(model.capabilities, names, tools, searchIds(items));
   if (body.instructions) conversation.instruct(body.instructions);

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { GatewayError } from '../../../core/errors.js';
-import type { Model } from '../../../core/model.js';
-import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
+import { noteUnknownFields } from '../../../http/ignored-header.js';
 import { isRecord } from '../../../lib/objects.js';
 import type { ToolEntry } from '../../../schema-types/chat-completion.js';
 import type { ClientTool, ClientTools } from '../call.js';
@@ -26,7 +25,7 @@ function hostedKey(type: string): string {
 
 /** The tools of a request: functions, those of namespaces, and custom tools as functions. */
 export class ToolList {
-  /** Names of the tools that only OpenAI can run, and of unknown fields of others. */
+  /** Names of unknown fields of tools. */
   readonly ignored = new Set<string>();
   readonly #names = new Map<string, ClientTool>();
   readonly #entries = new Map<string, ToolEntry>();
@@ -38,10 +37,7 @@ export class ToolList {
   readonly #taken: Set<string>;
 
   /** `tools` are all that will be added: those without a namespace keep their names. */
-  constructor(
-    private readonly types: NonNullable<Model['tool_types']>,
-    tools: readonly ResponsesTool[],
-  ) {
+  constructor(tools: readonly ResponsesTool[]) {
     this.#taken = new Set(
       tools.flatMap(({ type, name }) => (type === 'namespace' ? [] : (name ?? []))),
     );
@@ -85,8 +81,7 @@ export class ToolList {
   #addOne(tool: ResponsesTool, namespace?: string, about: readonly string[] = []): void {
     const { type } = tool;
     if (type === 'function' || type === 'custom') this.#addCallable(tool, namespace, about);
-    else if (this.types.has(type)) this.#entries.set(hostedKey(type), tool as ToolEntry);
-    else this.ignored.add(`tools[].${headerSafe(type)}`);
+    else this.#entries.set(hostedKey(type), tool as ToolEntry);
   }
 
   #addCallable(tool: ResponsesTool, namespace: string | undefined, about: readonly string[]): void {

@@ -98,7 +98,11 @@ const FIELDS: Record<keyof Params, Row[]> = {
         },
       },
     ],
-    ['tools, of another type', { tools: [{ type: 'web_search' }] }, { refused: 'tools[0].type' }],
+    [
+      'tools, of another type',
+      { tools: [{ type: 'web_search' }] },
+      { ignored: 'tools[].web_search' },
+    ],
     [
       'tools[].cache_control',
       { tools: [{ ...tool, ...mark }] },
