@@ -97,7 +97,7 @@ export function errorPage(
   }
   const body = (
     <div class="stack">
-      <p class="faint figure">Error {status}</p>
+      <p class="hint">Error {status}</p>
       <h1>{title}</h1>
       <About {...shown} />
     </div>

@@ -70,9 +70,10 @@ function dataUrlOf(file: File): Promise<string> {
 
 function show(refused: string): void {
   const entries = attached.map((source, at) => {
-    const entry = element('li');
+    const entry = element('li', '', 'card row');
     const image = element('img');
     image.src = source;
+    image.height = 40;
     image.alt = `Image ${at + 1}`;
     const remove = element('button', 'Remove', 'plain');
     remove.type = 'button';

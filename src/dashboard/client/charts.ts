@@ -18,12 +18,13 @@ export function explainCharts(root: ParentNode): void {
 
 function show(tip: HTMLElement, text: string, chart: HTMLElement, day: Element): void {
   const [head = '', ...lines] = text.split('\n');
-  const list = element('dl');
-  for (const line of lines) {
+  const list = lines.map((line) => {
     const at = line.lastIndexOf(': ');
-    list.append(element('dt', line.slice(0, at)), element('dd', line.slice(at + 2)));
-  }
-  tip.replaceChildren(element('strong', head), list);
+    const row = element('div', '', 'row apart');
+    row.append(element('span', line.slice(0, at), 'soft'), element('span', line.slice(at + 2)));
+    return row;
+  });
+  tip.replaceChildren(element('strong', head), ...list);
   tip.hidden = false;
   place(tip, chart.getBoundingClientRect(), day.getBoundingClientRect());
 }

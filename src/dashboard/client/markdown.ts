@@ -56,11 +56,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
  */
 export function nodesOf(markdown: string): Node[] {
   const isTooLarge = markdown.length > MAX_CHARACTERS || marksIn(markdown) > MAX_MARKS;
-  if (isTooLarge) return [element('p', markdown, 'as-is')];
+  if (isTooLarge) return [element('p', markdown, 'wrap')];
   try {
     return nodesFor(marked.lexer(markdown), 0);
   } catch {
-    return [element('p', markdown, 'as-is')];
+    return [element('p', markdown, 'wrap')];
   }
 }
 

@@ -17,7 +17,7 @@ const SHOWN_CHARACTERS = 40;
 
 /** A folded block with the call as code in each language. The code is written on first opening. */
 export function shownCode(call: Call, name: string): HTMLElement {
-  const details = element('details', '', 'quiet');
+  const details = element('details');
   details.append(element('summary', 'Code for this call'));
   details.addEventListener('toggle', () => fill(details, call, name), { once: true });
   return details;
@@ -52,7 +52,9 @@ function fill(details: HTMLElement, { kind, path, body }: Call, name: string): v
     tabs.append(button);
     if (code.textContent === '') show();
   }
-  details.append(tabs, block);
+  const shown = element('div', '', 'stack');
+  shown.append(tabs, block);
+  details.append(shown);
 }
 
 /** The body with the middle of long texts left out, which are the images of a prompt. */

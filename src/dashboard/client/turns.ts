@@ -25,7 +25,7 @@ export interface Turn {
 /** Adds the prompt with its images. */
 export function addPrompt(output: HTMLElement, text: string, images: readonly string[]): void {
   const root = element('article', '', 'turn mine');
-  const words = element('div', text, 'words');
+  const words = element('div', text, 'words wrap');
   root.append(element('h3', 'You', 'hint'), words);
   for (const source of images) {
     const image = element('img');

@@ -242,7 +242,7 @@ function CheckList(props: {
           {fault}
         </p>
       )}
-      <div class={isDescribed ? 'scopes' : 'choices'}>
+      <div class={isDescribed ? undefined : 'choices'}>
         {options.map(({ value, about }) => (
           <label class="choice">
             <input type="checkbox" name={name} value={value} checked={chosen.includes(value)} />

@@ -86,14 +86,13 @@ export function AgentCards(props: {
     ...(secret !== undefined && { secret }),
   };
   return (
-    <div class="stack models">
+    <div class="stack">
       {servedAgents(endpoints).map(({ id, name, endpoint, note, lines }) => (
         <details class="card agent" id={id} open={open}>
           <summary>
-            <strong>{name}</strong>
-            <span class="faint small">{endpoint}</span>
+            <strong>{name}</strong> <span class="hint">{endpoint}</span>
           </summary>
-          <div class="body">
+          <div class="body stack">
             <Code label={`set-up of ${name}`} text={lines(target).join('\n')} wrap />
             {note !== undefined && <p class="hint">{note}</p>}
           </div>

@@ -17,6 +17,8 @@ const PLOT = HEIGHT - TOP - FOOT;
 const AXIS = 48;
 const AXIS_GAP = 8;
 const DIGIT = 6.6;
+/** The labels of bars and grid lines. */
+const TEXT = { fill: 'var(--ink-faint)', 'font-size': 11.5, overflow: 'visible' };
 /** About how many bars have a label. */
 const NAMES = 6;
 
@@ -36,15 +38,15 @@ export function BarChart(props: {
   const { top, ticks } = ceiling(highest);
   const label = `${title}: at most ${shownAs(measure, highest)} in ${bars.length} bars.`;
   return (
-    <div class={is_bad ? 'chart plot bad' : 'chart plot'} data-chart>
+    <div class="plot" data-chart>
       <Axis names={ticks.map((tick) => [height(tick, top), nameOf(tick, highest, measure)])} />
-      <svg height={HEIGHT} role="img" aria-label={label}>
+      <svg height={HEIGHT} role="img" aria-label={label} {...TEXT}>
         {ticks.map((tick) => {
           const y = height(tick, top);
-          return <line x1="0" x2="100%" y1={y} y2={y} />;
+          return <line x1="0" x2="100%" y1={y} y2={y} stroke="var(--line)" />;
         })}
         {bars.map((bar, at) => (
-          <Column bar={bar} at={at} series={series} top={top} />
+          <Column bar={bar} at={at} series={series} top={top} is_bad={is_bad} />
         ))}
         {highest === 0 && (
           <text x="50%" y={TOP + PLOT / 2} text-anchor="middle">
@@ -61,7 +63,7 @@ function Axis({ names }: { names: readonly [y: number, name: string][] }): JSX.E
   const longest = names.reduce((max, [, name]) => Math.max(max, name.length), 0);
   const width = Math.max(AXIS, Math.ceil(longest * DIGIT) + AXIS_GAP);
   return (
-    <svg class="axis" width={width} height={HEIGHT} aria-hidden="true">
+    <svg class="axis" width={width} height={HEIGHT} aria-hidden="true" {...TEXT}>
       {names.map(([y, name]) => (
         <text x={width - AXIS_GAP} y={y + 4} text-anchor="end">
           {name}
@@ -76,16 +78,29 @@ function nameOf(tick: number, highest: number, measure: Series['measure']): stri
   return highest === 0 && tick > 0 ? '' : shownAs(measure, tick);
 }
 
-function Column(props: { bar: Bar; at: number; series: Series; top: number }): JSX.Element {
-  const { bar, at, series, top } = props;
+function Column(props: {
+  bar: Bar;
+  at: number;
+  series: Series;
+  top: number;
+  is_bad: boolean | undefined;
+}): JSX.Element {
+  const { bar, at, series, top, is_bad } = props;
   const { period, bars } = series;
   const step = 100 / bars.length;
   return (
     <g>
       <title>{tip(bar, series)}</title>
-      <rect class="day" x={percent(at * step)} width={percent(step)} y={TOP} height={PLOT} />
+      <rect
+        class="day"
+        x={percent(at * step)}
+        width={percent(step)}
+        y={TOP}
+        height={PLOT}
+        fill-opacity="0.1"
+      />
       <svg x={percent(at * step)} width={percent(step)} height={HEIGHT}>
-        <Pieces parts={bar.parts} top={top} is_sum={series.measure !== 'latency'} />
+        <Pieces {...{ parts: bar.parts, top, is_bad }} is_sum={series.measure !== 'latency'} />
       </svg>
       {isNamed(at, bars.length) && (
         <text x={percent((at + 0.5) * step)} y={HEIGHT - 6} text-anchor="middle">
@@ -97,13 +112,19 @@ function Column(props: { bar: Bar; at: number; series: Series; top: number }): J
 }
 
 /** Parts that add up are stacked; others all stand on the ground, the larger ones behind. */
-function Pieces(props: { parts: readonly Part[]; top: number; is_sum: boolean }): JSX.Element {
+function Pieces(props: {
+  parts: readonly Part[];
+  top: number;
+  is_sum: boolean;
+  is_bad: boolean | undefined;
+}): JSX.Element {
   let below = 0;
   const pieces = props.parts.map(({ series, value }) => {
     const foot = height(below, props.top);
     const y = height(props.is_sum ? below + value : value, props.top);
     if (props.is_sum) below += value;
-    return <rect class={`piece s${series}`} y={y} height={Math.max(foot - y, 0)} />;
+    const fill = props.is_bad ? 'var(--bad)' : colourOf(series);
+    return <rect class="piece" fill={fill} y={y} height={Math.max(foot - y, 0)} />;
   });
   return <>{props.is_sum ? pieces : pieces.reverse()}</>;
 }
@@ -131,26 +152,30 @@ function percent(share: number): string {
   return `${Math.round(share * 1000) / 1000}%`;
 }
 
+function colourOf(series: number): string {
+  return `var(--series-${series})`;
+}
+
 /** The parts of a chart by falling value, in its colours. */
 export function Legend({ series: { measure, parts } }: { series: Series }): JSX.Element {
   const highest = parts.reduce((max, { value }) => Math.max(max, value), 1);
   return (
-    <ul class="legend chart">
+    <ul class="stack legend">
       {parts.map(({ name, series, value }) => (
         <li>
-          <div class="line">
-            <svg width="9" height="9" aria-hidden="true">
-              <rect class={`s${series}`} width="9" height="9" rx="2.5" />
-            </svg>
-            <span class="name" title={name}>
+          <div class="row apart">
+            <span class="row" title={name}>
+              <svg width="9" height="9" aria-hidden="true">
+                <rect fill={colourOf(series)} width="9" height="9" rx="2.5" />
+              </svg>
               {name}
             </span>
             <span>{shownAs(measure, value)}</span>
           </div>
-          <svg class="share" aria-hidden="true">
-            <rect class="rest" width="100%" height="5" rx="2.5" />
+          <svg width="100%" height="5" aria-hidden="true">
+            <rect fill="var(--hover)" width="100%" height="5" rx="2.5" />
             <rect
-              class={`s${series}`}
+              fill={colourOf(series)}
               width={percent((value / highest) * 100)}
               height="5"
               rx="2.5"
@@ -173,15 +198,15 @@ export function Sparkline(props: {
   const highest = bars.reduce((max, { failed }) => Math.max(max, failed), 0);
   const step = 100 / Math.max(bars.length, 1);
   return (
-    <svg class="chart spark" height={SPARK_HEIGHT} role="img" aria-label={label}>
-      <line x1="0" x2="100%" y1={SPARK_HEIGHT - 0.5} y2={SPARK_HEIGHT - 0.5} />
+    <svg width="168" height={SPARK_HEIGHT} role="img" aria-label={label}>
+      <line x1="0" x2="100%" y1={SPARK_HEIGHT - 0.5} y2={SPARK_HEIGHT - 0.5} stroke="var(--line)" />
       {bars.map(({ name, calls, failed }, at) => {
         const size = failed === 0 ? 0 : Math.max((failed / highest) * (SPARK_HEIGHT - 2), 3);
         const quiet = calls > 0 ? 2 : 0;
         const shown = failed > 0 ? size : quiet;
         return (
           <rect
-            class={failed > 0 ? 'failed' : 'rest'}
+            fill={failed > 0 ? 'var(--bad)' : 'var(--line-strong)'}
             x={percent((at + 0.12) * step)}
             width={percent(step * 0.76)}
             y={SPARK_HEIGHT - 1 - shown}

@@ -48,10 +48,10 @@ function show(ctx: DashboardContext, visitor: Visitor | undefined, name: string)
 
 function Text({ document: { html, sections } }: { document: Document }): JSX.Element {
   return (
-    <div class="document">
+    <div class="beside">
       {sections.length > 2 && (
-        <nav class="small" aria-label="On this page">
-          <ul>
+        <nav class="hint" aria-label="On this page">
+          <ul class="row">
             {sections.map(({ id, text }) => (
               <li>
                 <a href={`#${id}`}>{text}</a>

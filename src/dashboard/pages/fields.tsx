@@ -14,8 +14,9 @@ export function Field(props: {
     Boolean,
   );
   return (
-    <div class="field">
+    <div class="stack field">
       <label for={name}>{label}</label>
+      <Fault name={name} fault={fault} />
       <input
         id={name}
         name={name}
@@ -23,7 +24,6 @@ export function Field(props: {
         aria-describedby={descriptions.join(' ') || undefined}
         {...input}
       />
-      <Fault name={name} fault={fault} />
       {hint && (
         <span class="hint" id={`${name}-hint`}>
           {hint}
@@ -75,8 +75,9 @@ export function Choice(props: {
 }): JSX.Element {
   const { name, fault } = props;
   return (
-    <div class="field">
+    <div class="stack field">
       <label for={name}>{props.label}</label>
+      <Fault name={name} fault={fault} />
       <select
         id={name}
         name={name}
@@ -89,7 +90,6 @@ export function Choice(props: {
           </option>
         ))}
       </select>
-      <Fault name={name} fault={fault} />
     </div>
   );
 }

@@ -59,10 +59,10 @@ export function Icon({ name }: { name: IconName }): JSX.Element {
 export function Mark(): JSX.Element {
   return (
     <svg width="24" height="24" viewBox="0 0 24 24" aria-hidden="true">
-      <rect class="mark-tile" width="24" height="24" rx="6.5" />
-      <rect class="mark-arm" x="8" y="8" width="12" height="3.6" rx="1" />
-      <path class="mark-post" d="M10.8 8h2.6l-1.7 3.6H9.1zM16 8h2.6l-1.7 3.6h-2.6z" />
-      <rect class="mark-post" x="4.6" y="5.8" width="3.4" height="13" rx="1.3" />
+      <rect fill="var(--ink)" width="24" height="24" rx="6.5" />
+      <rect fill="var(--canvas)" x="8" y="8" width="12" height="3.6" rx="1" />
+      <path fill="var(--series-2)" d="M10.8 8h2.6l-1.7 3.6H9.1zM16 8h2.6l-1.7 3.6h-2.6z" />
+      <rect fill="var(--series-2)" x="4.6" y="5.8" width="3.4" height="13" rx="1.3" />
     </svg>
   );
 }

@@ -105,13 +105,13 @@ function editColumn(path: string): Column<Limited<Key>> {
 function Limit({ keyShown, now_ms }: { keyShown: Limited<Key>; now_ms: number }): JSX.Element {
   const { limit_nano, spent_nano } = keyShown;
   if (limit_nano === null && !hasLimits(keyShown)) {
-    return <span class="faint">none</span>;
+    return <span class="hint">none</span>;
   }
   return (
     <>
       {limit_nano !== null && (
         <>
-          <Money nano={spent_nano} /> <span class="faint">of {formatAmount(limit_nano)}</span>
+          <Money nano={spent_nano} /> <span class="hint">of {formatAmount(limit_nano)}</span>
         </>
       )}
       <LimitHints of={keyShown} now_ms={now_ms} />

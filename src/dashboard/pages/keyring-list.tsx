@@ -65,7 +65,7 @@ export function revokeColumn<Row extends Terms>(path: string, now_ms: number): C
     cell: (row) =>
       isActive(row, now_ms) && (
         <a
-          class="button plain danger"
+          class="button plain bad"
           href={`${path}/${encodeURIComponent(row.id)}/revoke`}
           aria-label={`Revoke ${row.name}`}
         >

@@ -114,9 +114,9 @@ export function ledgerColumns(props: EntryLinks & Shown): Column<LedgerEntry>[] 
 function Amount({ nano }: { nano: bigint }): JSX.Element {
   if (nano <= 0n) return <Money nano={nano} />;
   return (
-    <span class="gain">
+    <Badge colour="good">
       +<Money nano={nano} />
-    </span>
+    </Badge>
   );
 }
 
@@ -166,7 +166,7 @@ function Classes(entry: LedgerEntry): JSX.Element | null {
   const present = counts.filter(([, count]) => count > 0);
   if (present.length === 0) return null;
   return (
-    <div class="faint small">
+    <div class="hint">
       {present.map(([word, count]) => `${formatCount(count)} ${word}`).join(' · ')}
     </div>
   );

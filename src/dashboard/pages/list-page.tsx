@@ -52,7 +52,6 @@ export function ListPage<Row>(
     /** The name of the table for screen readers. */
     label: string;
     columns: readonly Column<Row>[];
-    class?: string;
     /** The text in place of a table without rows. */
     empty: ComponentChildren;
     /** Further rows of the same file. */

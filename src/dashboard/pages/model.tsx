@@ -56,30 +56,30 @@ function Details(props: {
 }): JSX.Element {
   const { model, aliases, public_url, operator } = props;
   return (
-    <div class="split model">
+    <div class="split halves">
       <div class="stack">
         <Card title="About">
-          <div class="stack">
-            {model.description !== undefined && <p>{model.description}</p>}
-            <Id id={model.id} />
-            {aliases.length > 0 && <p class="soft">Also called {aliases.join(', ')}.</p>}
-            <div>
-              <h3>Capabilities</h3>
-              <div class="row tags">
-                {[...model.capabilities].map((name) => (
-                  <Badge>{name}</Badge>
-                ))}
-              </div>
+          {model.description !== undefined && <p>{model.description}</p>}
+          <Id id={model.id} />
+          {aliases.length > 0 && <p class="soft">Also called {aliases.join(', ')}.</p>}
+          <div>
+            <h3>Capabilities</h3>
+            <div class="row">
+              {[...model.capabilities].map((name) => (
+                <Badge>{name}</Badge>
+              ))}
             </div>
-            <Facts title="Price" facts={pricesOf(model)} />
-            <Facts title="Limits" facts={limitsOf(model)} />
           </div>
+          <Facts title="Price" facts={pricesOf(model)} />
+          <Facts title="Limits" facts={limitsOf(model)} />
         </Card>
         {operator && <Upstreams model={model} />}
       </div>
-      <Card title="Sample call">
-        <Snippets model={model} public_url={public_url} />
-      </Card>
+      <div>
+        <Card title="Sample call">
+          <Snippets model={model} public_url={public_url} />
+        </Card>
+      </div>
     </div>
   );
 }
@@ -105,7 +105,7 @@ function Facts(props: { title: string; facts: readonly [string, string][] }): JS
         {props.facts.map(([name, value]) => (
           <>
             <dt>{name}</dt>
-            <dd class="figure">{value}</dd>
+            <dd>{value}</dd>
           </>
         ))}
       </dl>

@@ -138,8 +138,9 @@ const COLUMNS: Column<ListedModel>[] = [
   },
   {
     head: 'Capabilities',
+    class: 'wide',
     cell: ({ model }) => (
-      <span class="row tags">
+      <span class="row">
         {[...model.capabilities].map((name) => (
           <Badge>{name}</Badge>
         ))}
@@ -152,7 +153,7 @@ const COLUMNS: Column<ListedModel>[] = [
     label: 'Context',
     cell: ({ model: { limits } }) => limits.context !== undefined && formatCount(limits.context),
   },
-  { head: 'Price', class: 'number soft price', cell: ({ model }) => priceInShort(model) },
+  { head: 'Price', class: 'number soft', cell: ({ model }) => priceInShort(model) },
 ];
 
 /** The address of a model's own page. Its ID may hold slashes. */

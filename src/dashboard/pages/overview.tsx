@@ -130,9 +130,8 @@ function Recent(props: {
     <Card
       title="Recent activity"
       actions={
-        <span class="row links">
-          <a href="/ledger">Ledger</a>
-          <a href="/requests">All requests</a>
+        <span>
+          <a href="/ledger">Ledger</a> · <a href="/requests">All requests</a>
         </span>
       }
       flush
@@ -149,16 +148,14 @@ function Recent(props: {
 function Suspended({ name }: { name: string }): JSX.Element {
   return (
     <Card title="Your account is suspended">
-      <div class="stack">
-        <p>
-          Every call with one of its API keys is answered with 403 <code>account_suspended</code>,
-          and you cannot create new keys. The balance, the usage and the ledger stay as they are.
-        </p>
-        <p>
-          Ask an operator of this gateway to resume the account <code>{name}</code>. Its keys work
-          again from that moment on.
-        </p>
-      </div>
+      <p>
+        Every call with one of its API keys is answered with 403 <code>account_suspended</code>, and
+        you cannot create new keys. The balance, the usage and the ledger stay as they are.
+      </p>
+      <p>
+        Ask an operator of this gateway to resume the account <code>{name}</code>. Its keys work
+        again from that moment on.
+      </p>
     </Card>
   );
 }

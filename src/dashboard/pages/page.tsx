@@ -56,7 +56,7 @@ export function FramedPage(props: {
   const { ctx, visitor, page } = props;
   return (
     <Document title={page.title} theme={themeOf(ctx)} scripts={page.scripts ?? []} head={page.head}>
-      <a class="skip" href="#main">
+      <a class="button solid skip" href="#main">
         Skip to content
       </a>
       <div class="frame">
@@ -142,10 +142,10 @@ function Document(props: {
 
 function Heading({ title, about, actions, above }: Page): JSX.Element {
   return (
-    <header class="row">
+    <header class="row apart">
       <div>
         {above && (
-          <nav class="small" aria-label="Above">
+          <nav class="hint" aria-label="Above">
             <a href={above.path}>← {above.name}</a>
           </nav>
         )}
@@ -189,10 +189,10 @@ function Sidebar({ at, visitor }: { at: string; visitor: Visitor | undefined }):
 function SignedInAs({ visitor: { session } }: { visitor: Visitor }): JSX.Element {
   const { account_name, email } = session;
   return (
-    <div class="who small">
+    <div class="person">
       <div>
         <strong>{account_name}</strong>
-        {email !== null && email !== account_name && <span class="faint">{email}</span>}
+        {email !== null && email !== account_name && <div class="hint">{email}</div>}
       </div>
       <form method="post" action="/sign-out">
         <button class="plain">

@@ -65,7 +65,7 @@ export function Card(props: {
   return (
     <section class="card">
       {props.title !== undefined && (
-        <header class="row">
+        <header class="row apart">
           <div>
             <h2>{props.title}</h2>
             {props.about && <p class="hint">{props.about}</p>}
@@ -73,7 +73,7 @@ export function Card(props: {
           {props.actions}
         </header>
       )}
-      {props.flush ? props.children : <div class="body">{props.children}</div>}
+      {props.flush ? props.children : <div class="body stack">{props.children}</div>}
     </section>
   );
 }
@@ -89,7 +89,7 @@ export function Figures({ figures }: { figures: readonly Figure[] }): JSX.Elemen
     <dl class="card figures">
       {figures.map(({ name, value, note }) => (
         <div>
-          <dt class="soft small">{name}</dt>
+          <dt class="hint">{name}</dt>
           <dd class="figure">{value}</dd>
           {note && <dd class="hint">{note}</dd>}
         </div>

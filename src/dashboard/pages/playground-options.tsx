@@ -24,7 +24,7 @@ interface Hidden {
 function ChatOptions({ hidden }: Hidden): JSX.Element {
   return (
     <div class="stack" data-for="chat" hidden={hidden}>
-      <div class="field">
+      <div class="stack field">
         <label for="system">System prompt</label>
         <textarea id="system" name="system" rows={3} placeholder="You are a helpful assistant." />
       </div>

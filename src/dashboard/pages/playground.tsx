@@ -82,16 +82,15 @@ function Playground(props: Choices & { public_url: string }): JSX.Element {
         </Notice>
       </noscript>
       <form
-        class="split play"
+        class="beside play"
         id="playground"
         data-url={public_url}
         data-clients={JSON.stringify(CLIENTS)}
       >
-        <Conversation wanted={wanted} />
         <aside class="card">
           <div class="body stack">
             <ModelChoice models={models} wanted={wanted} />
-            <details class="quiet" id="options" open>
+            <details id="options" open>
               <summary>Options</summary>
               <Options kind={kindOf(wanted)} />
             </details>
@@ -103,6 +102,7 @@ function Playground(props: Choices & { public_url: string }): JSX.Element {
             </button>
           </div>
         </aside>
+        <Conversation wanted={wanted} />
       </form>
     </>
   );
@@ -117,7 +117,7 @@ function Conversation({ wanted }: { wanted: Model }): JSX.Element {
           <h2>Say something</h2>
           <p>Answers appear here, with their cost.</p>
           {PLAYABLE.map(({ kind, ideas }) => (
-            <div class="row ideas" data-for={kind} hidden={kind !== kindOf(wanted)}>
+            <div class="row" data-for={kind} hidden={kind !== kindOf(wanted)}>
               {ideas.map((idea) => (
                 <button type="button" data-idea={idea}>
                   {idea}
@@ -127,14 +127,14 @@ function Conversation({ wanted }: { wanted: Model }): JSX.Element {
           ))}
         </div>
       </div>
-      <div class="composer">
+      <div class="stack composer">
         <label class="unseen" for="prompt">
           Prompt
         </label>
         <textarea id="prompt" name="prompt" required placeholder="Write a prompt…" rows={2} />
-        <ul class="row attached" id="attached" aria-label="Images" hidden />
+        <ul class="row" id="attached" aria-label="Images" hidden />
         <p class="wrong" id="images-fault" role="alert" hidden />
-        <div class="row">
+        <div class="row apart">
           <span class="row">
             <label class="button plain" id="attach" hidden={!takesImages(wanted)}>
               <input type="file" id="images" accept="image/*" multiple class="unseen" />
@@ -164,7 +164,7 @@ function ModelChoice(props: Choices): JSX.Element {
   });
   return (
     <>
-      <div class="field">
+      <div class="stack field">
         <label for="model">Model</label>
         <select id="model" name="model" aria-describedby="price">
           {groups
@@ -181,7 +181,7 @@ function ModelChoice(props: Choices): JSX.Element {
           {priceInShort(props.wanted)}
         </span>
       </div>
-      <div class="field">
+      <div class="stack field">
         <label for="other">Compare with</label>
         <select id="other" aria-describedby="other-price">
           <option value="">no other model</option>

@@ -57,27 +57,25 @@ export function revokeRoutes<Input extends object>(
         const { name, prefix, last_used_ms } = one;
         const body = (
           <Card>
-            <div class="stack">
-              <p>
-                Calls with <code>{prefix}…</code> are refused from that moment on. In-flight calls
-                are finished. This cannot be undone.
-              </p>
-              <p class="soft">
-                {last_used_ms === null ? (
-                  'It was never used.'
-                ) : (
-                  <>
-                    It was last used <Ago at_ms={last_used_ms} now_ms={services.now()} />.
-                  </>
-                )}
-              </p>
-              <form class="row" method="post" action={ctx.path}>
-                <button class="danger solid">Revoke {noun}</button>
-                <a class="button" href={above.path}>
-                  Keep it
-                </a>
-              </form>
-            </div>
+            <p>
+              Calls with <code>{prefix}…</code> are refused from that moment on. In-flight calls are
+              finished. This cannot be undone.
+            </p>
+            <p class="soft">
+              {last_used_ms === null ? (
+                'It was never used.'
+              ) : (
+                <>
+                  It was last used <Ago at_ms={last_used_ms} now_ms={services.now()} />.
+                </>
+              )}
+            </p>
+            <form class="row" method="post" action={ctx.path}>
+              <button class="solid bad">Revoke {noun}</button>
+              <a class="button" href={above.path}>
+                Keep it
+              </a>
+            </form>
           </Card>
         );
         sendPage(ctx, visitor, { title: `Revoke “${name}”?`, above, at, narrow: true, body });

@@ -127,20 +127,18 @@ function SentBefore(props: { noun: string; id: string; path: string }): JSX.Elem
   const { noun, id, path } = props;
   return (
     <Card>
-      <div class="stack">
-        <p>The first submission created the {noun}. This one created nothing.</p>
-        <p class="soft">
-          The secret was in the answer to the first submission and cannot be shown again. If you did
-          not copy it, revoke that {noun} and create another one.
-        </p>
-        <div class="row">
-          <a class="button solid" href={`${path}/${id}/revoke`}>
-            Revoke that {noun}
-          </a>
-          <a class="button" href={`${path}/new`}>
-            Create another {noun}
-          </a>
-        </div>
+      <p>The first submission created the {noun}. This one created nothing.</p>
+      <p class="soft">
+        The secret was in the answer to the first submission and cannot be shown again. If you did
+        not copy it, revoke that {noun} and create another one.
+      </p>
+      <div class="row">
+        <a class="button solid" href={`${path}/${id}/revoke`}>
+          Revoke that {noun}
+        </a>
+        <a class="button" href={`${path}/new`}>
+          Create another {noun}
+        </a>
       </div>
     </Card>
   );

@@ -144,7 +144,7 @@ function Session({ visitor, now_ms }: { visitor: Visitor; now_ms: number }): JSX
           <button>Sign out</button>
         </form>
         <form method="post" action="/sign-out/everywhere">
-          <button class="danger">Sign out everywhere</button>
+          <button class="bad">Sign out everywhere</button>
         </form>
       </div>
       <p class="hint">Everywhere ends every session of this account, on all browsers, at once.</p>

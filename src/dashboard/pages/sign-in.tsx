@@ -27,10 +27,7 @@ export function signInRoute({ configuration }: DashboardServices): Route {
             <p class="soft">to your keys, your usage and the playground.</p>
           </div>
           {providers.map(({ name, title }) => (
-            <a
-              class="button wide tall"
-              href={signInAddress(`/sign-in/${encodeURIComponent(name)}`, wanted)}
-            >
+            <a class="button" href={signInAddress(`/sign-in/${encodeURIComponent(name)}`, wanted)}>
               Continue with {title}
             </a>
           ))}
@@ -60,7 +57,7 @@ function ByLink({ isOnly }: { isOnly: boolean }): JSX.Element {
   );
   if (isOnly) return how;
   return (
-    <details class="quiet">
+    <details>
       <summary>Sign in with a link instead</summary>
       {how}
     </details>

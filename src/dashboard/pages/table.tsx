@@ -17,12 +17,11 @@ export function Table<Row>(props: {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  class?: string;
 }): JSX.Element {
   const { label, columns, rows } = props;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-      <table class={props.class ? `fold ${props.class}` : 'fold'}>
+      <table class="fold">
         <thead>
           <tr>{columns.map(headCell)}</tr>
         </thead>

@@ -114,10 +114,9 @@ function Cells(props: { totals: RequestTotals; columns: readonly Column[] }): JS
       <td class="number">
         <Money nano={props.totals.cost_nano} />
       </td>
-      {props.columns.map(({ of }) => {
-        const count = of(props.totals);
-        return <td class={count > 0 ? 'number' : 'number nothing'}>{formatCount(count)}</td>;
-      })}
+      {props.columns.map(({ of }) => (
+        <td class="number">{formatCount(of(props.totals))}</td>
+      ))}
     </>
   );
 }

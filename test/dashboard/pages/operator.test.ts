@@ -129,7 +129,7 @@ models:
     const link = (await page.getByRole('region', { name: 'sign-in link' }).textContent()) ?? '';
     const { page: other } = await visit(browser(), dashboard.url);
     await other.goto(link);
-    expect(await other.textContent('.who')).to.include('linked');
+    expect(await other.textContent('.person')).to.include('linked');
     expect(await other.locator('a[href^="/operator"]').count()).to.equal(0);
     const { page: late } = await visit(browser(), dashboard.url);
     expect((await late.goto(link))?.status()).to.equal(400);

@@ -85,11 +85,11 @@ describeInBrowser('the pages of requests', (browser) => {
       const steps = await page.locator('.timeline .row').allTextContents();
       expect(steps.map((text) => text.replaceAll(/\s+/gu, ' '))).to.deep.equal([
         'Came in',
-        'API keyaccepted1 ms',
+        'API key accepted1 ms',
         'Request read2 ms',
-        'Holdsettled5 ms',
-        'simulator · gpt-4o-minioverloaded, 529, overloaded_error410 ms',
-        'End502 upstream_error after 1 attempt415 ms',
+        'Hold settled5 ms',
+        'simulator · gpt-4o-mini overloaded, 529, overloaded_error410 ms',
+        'End 502 upstream_error after 1 attempt415 ms',
       ]);
       expect(faults).to.deep.equal([]);
     });

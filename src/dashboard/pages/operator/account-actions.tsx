@@ -169,7 +169,7 @@ export function SuspensionCard(props: { account: Account; now_ms: number }): JSX
     return (
       <Card title="Suspend" about="Refuses the keys of the account until it is resumed.">
         <form method="post" action={`${accountPath(id)}/suspend`}>
-          <button class="danger">Suspend account</button>
+          <button class="bad">Suspend account</button>
         </form>
         <p class="hint">
           In-flight calls are finished and charged. <Changes id={id} />

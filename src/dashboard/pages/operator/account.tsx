@@ -97,7 +97,7 @@ type Tab = (typeof TABS)[number]['id'];
 function Tabs({ account_id, chosen }: { account_id: string; chosen: Tab }): JSX.Element {
   const path = accountPath(account_id);
   return (
-    <nav class="tab-links" aria-label="Parts of the account">
+    <nav class="segments" aria-label="Parts of the account">
       {TABS.map(({ id, name }) => (
         <a
           href={id === 'overview' ? path : `${path}?tab=${id}`}

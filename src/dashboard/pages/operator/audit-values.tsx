@@ -31,7 +31,7 @@ function Value({ name, value }: { name: string; value: unknown }): JSX.Element {
   }
   return (
     <div>
-      <span class="faint">{label}</span> {textOf(name, value)}
+      <span class="hint">{label}</span> {textOf(name, value)}
     </div>
   );
 }

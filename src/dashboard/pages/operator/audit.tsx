@@ -47,7 +47,6 @@ async function show(
       <ListPage
         {...list}
         label="Changes"
-        class="audit"
         columns={columnsOf(names, services.now())}
         empty={<NoChange is_filtered={wanted !== ''} />}
         pathTo={(words) => addressOf(PATH, { ...account, ...words })}

@@ -235,9 +235,7 @@ function Ranking(props: { label: string; rows: readonly Ranked[]; nothing?: stri
             <tr>
               <td class="breaks">{lead}</td>
               <td class="number">{formatCount(totals.calls)}</td>
-              <td class={totals.failed > 0 ? 'number' : 'number nothing'}>
-                {formatPercent(totals.failed / totals.calls)}
-              </td>
+              <td class="number">{formatPercent(totals.failed / totals.calls)}</td>
               <td class="number">
                 <Money nano={totals.cost_nano} />
               </td>

@@ -124,7 +124,7 @@ function columnsAt(now_ms: number): Column<ProviderShape>[] {
         ) : (
           <>
             <Ago at_ms={Date.parse(last_failure.at)} now_ms={now_ms} />
-            <div class="hint fault">{last_failure.message}</div>
+            <div class="wrong">{last_failure.message}</div>
           </>
         ),
     },

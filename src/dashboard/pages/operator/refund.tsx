@@ -68,28 +68,26 @@ async function show(
     narrow: true,
     body: (
       <Card>
-        <div class="stack">
-          <p>
-            <strong>{charge.model}</strong> cost <Money nano={-charge.amount_nano} />,{' '}
-            <Ago at_ms={charge.created_ms} now_ms={now_ms} />.{' '}
-            {left_nano > 0n ? (
-              <>
-                <Money nano={left_nano} /> can be refunded.
-              </>
-            ) : (
-              'All of it has been refunded.'
-            )}
-          </p>
+        <p>
+          <strong>{charge.model}</strong> cost <Money nano={-charge.amount_nano} />,{' '}
+          <Ago at_ms={charge.created_ms} now_ms={now_ms} />.{' '}
           {left_nano > 0n ? (
-            <RefundForm charge={charge} left_nano={left_nano} state={state} />
+            <>
+              <Money nano={left_nano} /> can be refunded.
+            </>
           ) : (
-            <div class="row">
-              <a class="button" href={`${accountPath(id)}?tab=ledger`}>
-                To the ledger
-              </a>
-            </div>
+            'All of it has been refunded.'
           )}
-        </div>
+        </p>
+        {left_nano > 0n ? (
+          <RefundForm charge={charge} left_nano={left_nano} state={state} />
+        ) : (
+          <div class="row">
+            <a class="button" href={`${accountPath(id)}?tab=ledger`}>
+              To the ledger
+            </a>
+          </div>
+        )}
       </Card>
     ),
   };

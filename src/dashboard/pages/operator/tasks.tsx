@@ -9,6 +9,7 @@ import { addressOf, ListPage, readListRows } from '../list-page.js';
 import { sendPage } from '../page.js';
 import { requestPath } from '../requests/scope.js';
 import { Ago, Badge, Empty, Money, type StatusColour } from '../parts.js';
+import { capitalize } from '../formatting.js';
 import type { Column } from '../table.js';
 import { accountPath } from './account-actions.js';
 
@@ -83,7 +84,7 @@ function Filter({ chosen }: { chosen: TaskStatus | undefined }): JSX.Element {
     <nav class="segments" aria-label="Status">
       {[undefined, ...STATUSES].map((status) => (
         <a href={addressOf(PATH, { status })} aria-current={status === chosen ? 'true' : undefined}>
-          {status === undefined ? 'All' : STATES[status].name}
+          {status === undefined ? 'All' : capitalize(STATES[status].name)}
         </a>
       ))}
     </nav>
@@ -163,7 +164,7 @@ function TaskLead({ task, isRecorded }: { task: Task; isRecorded: boolean }): JS
         {sample_count > 1 && `${sample_count} × `}
         {duration_seconds} s, {resolution} · <code>{id.slice(0, 13)}…</code>
       </div>
-      {error !== null && <div class="hint fault">{error}</div>}
+      {error !== null && <div class="wrong">{error}</div>}
     </>
   );
 }
@@ -176,5 +177,5 @@ const UNCHARGED: Partial<Record<TaskStatus, string>> = {
 /** A task is charged when its result is fetched; one that failed never is. */
 function Charged({ task: { charge_nano, status } }: { task: Task }): JSX.Element {
   if (charge_nano !== null) return <Money nano={charge_nano} />;
-  return <span class="faint">{UNCHARGED[status] ?? 'not yet'}</span>;
+  return <span class="hint">{UNCHARGED[status] ?? 'not yet'}</span>;
 }

@@ -103,9 +103,9 @@ function columnsAt(now_ms: number): Column<ManagementToken>[] {
     },
     {
       head: 'Scopes',
-      class: 'whole',
+      class: 'wide',
       cell: ({ scopes }) => (
-        <span class="row tags">
+        <span class="row">
           {scopes.map((scope) => (
             <Badge>{scope}</Badge>
           ))}

@@ -31,7 +31,7 @@ export function upstreamColumns({ from_ms }: Span): Column<UpstreamHistory>[] {
     },
     {
       head: 'Errors by hour',
-      class: 'history',
+      class: 'wide',
       cell: ({ hours, totals: { calls, failed } }) => (
         <Sparkline
           bars={hours.map((hour) => ({ ...hour, name: startInFull(hour.start_ms, 'hour') }))}
@@ -49,7 +49,7 @@ export function upstreamColumns({ from_ms }: Span): Column<UpstreamHistory>[] {
       head: 'Errors',
       class: 'number end',
       cell({ provider, model, totals: { calls, failed } }) {
-        if (failed === 0) return <span class="faint">{calls > 0 ? 'none' : 'no calls'}</span>;
+        if (failed === 0) return <span class="hint">{calls > 0 ? 'none' : 'no calls'}</span>;
         const query = { provider, model, from, status: 'failed' };
         return (
           <a href={requestsPath('/operator/requests', query)}>{formatPercent(failed / calls)}</a>

@@ -96,7 +96,6 @@ async function show(ctx: DashboardContext, input: ListInput): Promise<void> {
       <ListPage
         {...list}
         label={scope.title}
-        class="requests"
         columns={requestColumns(scope, names, now())}
         empty={<NoRequest state={state} path={scope.path} />}
         pathTo={(words) => requestsPath(scope.path, query, words)}

@@ -82,5 +82,5 @@ function Took({ record: { took_ms, first_token_ms } }: { record: RequestRecord }
 /** The error message of the last upstream. */
 function UpstreamMessage({ record }: { record: RequestRecord }): JSX.Element | null {
   const message = hasFailed(record) ? record.attempts.at(-1)?.message : undefined;
-  return message ? <div class="hint fault">{message}</div> : null;
+  return message ? <div class="wrong">{message}</div> : null;
 }

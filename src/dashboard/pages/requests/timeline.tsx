@@ -40,12 +40,19 @@ export function Timeline(props: Props): JSX.Element {
     <ol class="timeline">
       {stepsOf(props).map((step) => (
         <li class={step.colour}>
-          <div class="row">
-            <strong>{step.name}</strong>
-            {step.badge !== undefined && <Badge colour={step.colour}>{step.badge}</Badge>}
-            {step.took_ms !== undefined && <span class="took soft">{formatMs(step.took_ms)}</span>}
+          <div class="row apart">
+            <span>
+              <strong>{step.name}</strong>
+              {step.badge !== undefined && (
+                <>
+                  {' '}
+                  <Badge colour={step.colour}>{step.badge}</Badge>
+                </>
+              )}
+            </span>
+            {step.took_ms !== undefined && <span class="soft">{formatMs(step.took_ms)}</span>}
           </div>
-          {step.note && <p class="soft small">{step.note}</p>}
+          {step.note && <p class="hint">{step.note}</p>}
           {step.bar && <Bar from={step.bar[0]} to={step.bar[1]} isBad={step.colour === 'bad'} />}
         </li>
       ))}
@@ -56,10 +63,10 @@ export function Timeline(props: Props): JSX.Element {
 function Bar({ from, to, isBad }: { from: number; to: number; isBad: boolean }): JSX.Element {
   const width = Math.max(to - from, 0.005);
   return (
-    <svg class="chart bar" height="6" aria-hidden="true">
-      <rect class="rest" width="100%" height="6" rx="3" />
+    <svg width="100%" height="6" aria-hidden="true">
+      <rect fill="var(--hover)" width="100%" height="6" rx="3" />
       <rect
-        class={isBad ? 'failed' : 's0'}
+        fill={isBad ? 'var(--bad)' : 'var(--series-0)'}
         x={`${(Math.min(from, 1 - width) * 100).toFixed(2)}%`}
         width={`${(width * 100).toFixed(2)}%`}
         height="6"
