@@ -1,51 +1,90 @@
 import { shellQuoted } from '../../src/lib/shell-quote.js';
-import { CODING_AGENTS } from '../../src/dashboard/coding-agents.js';
-import type { Package } from './install.js';
-import type { ToolCall, Turn } from './script.js';
+import { npmPackage, pypiPackage, type Package } from './install.js';
+import { FINAL_TEXT, type Step, type ToolCall } from './script.js';
 
-const PROMPT = 'Write a file hello.txt';
+const PROMPT = 'Write a file hello.txt, read it, then write done.txt.';
 export const CONTENT = 'hello from the fake model\n';
 /** A model's name that no agent knows. */
 const PLAIN_MODEL = 'acme-coder';
 
-/** A coding agent: it is set up by the lines of the dashboard, and then asked once. */
+/** The files of the task, by their paths. */
+export interface TaskFiles {
+  hello: string;
+  done: string;
+}
+
+/** A coding agent: `tollgate connect` sets it up, and then it is given one task. */
 export interface Agent {
   title: string;
   package: Package;
   model: string;
-  /** Its name among the set-ups of the dashboard. */
-  snippet: string;
-  /** Changes a line of the set-up, where another variable takes the key as well. */
-  rewrite?: (line: string) => string;
-  /** What follows the set-up's last line, for one prompt without a terminal. */
+  /** Its word in `tollgate connect`. */
+  id: string;
+  /** A way of its own of being set up, in place of the lines or files of `tollgate connect`. */
+  lines?: (gateway: { url: string; model: string }) => string[];
+  /** What follows the last line of its set-up, for one prompt without a terminal. */
   words: readonly string[];
   /** Keeps it from sending anything but requests for the model. */
   env: Record<string, string>;
   /** Files by their path from the home folder, for what has no variable. */
   files?: Record<string, string>;
-  writes: (file: string) => ToolCall;
-  /** The calls of one run; more than two only where the agent has a cause for them. */
-  turns: readonly Turn[];
+  /** What the model says before its last text: three turns, each with a tool. */
+  steps: (files: TaskFiles) => readonly Step[];
+  /** The files that it has written in the end. */
+  writes: readonly (keyof TaskFiles)[];
+  /** How many requests it sends beside those of its turns, such as one for a title. */
+  asides: number;
 }
 
 /** The parts of most agents. */
-const USUAL = { model: PLAIN_MODEL, env: {}, turns: ['tool', 'text'] } as const;
+const USUAL = {
+  model: PLAIN_MODEL,
+  env: {},
+  writes: ['hello', 'done'],
+  asides: 0,
+} as const satisfies Partial<Agent>;
 
 export const AGENTS: readonly Agent[] = [
-  claudeCode('ANTHROPIC_AUTH_TOKEN'),
-  claudeCode('ANTHROPIC_API_KEY'),
-  codex('a plain model', PLAIN_MODEL, (cmd) => ({ name: 'exec_command', arguments: { cmd } })),
-  codex('a model of its catalogue', 'gpt-5.6-sol', (cmd) => ({
-    name: 'exec',
-    arguments: {
-      input: `const done = await tools.exec_command(${JSON.stringify({ cmd })});\ntext(done);`,
-    },
-  })),
+  claudeCode('a token'),
+  {
+    ...claudeCode('an API key'),
+    lines: ({ url, model }) => [
+      `export ANTHROPIC_BASE_URL=${url} ANTHROPIC_API_KEY=$TOLLGATE_API_KEY`,
+      `claude --model ${model}`,
+    ],
+  },
+  codex('a plain model'),
+  {
+    ...codex('a model of its catalogue'),
+    model: 'gpt-5.6-sol',
+    steps: (files) =>
+      shellSteps(files).map((cmd) => ({
+        name: 'exec',
+        arguments: {
+          input: `const done = await tools.exec_command(${JSON.stringify({ cmd })});\ntext(done);`,
+        },
+      })),
+  },
+  {
+    ...codex('openai_base_url'),
+    lines: ({ url, model }) => [
+      'printenv TOLLGATE_API_KEY | codex login --with-api-key 2> /dev/null',
+      `codex -c openai_base_url=${url}/v1 -m ${model}`,
+    ],
+  },
+  {
+    ...codex('a provider by WebSocket'),
+    lines: ({ url, model }) => [
+      `codex -m ${model} -c model_provider=tollgate -c 'model_providers.tollgate={ ` +
+        `name = "Tollgate", base_url = "${url}/v1", env_key = "TOLLGATE_API_KEY", ` +
+        `supports_websockets = true }'`,
+    ],
+  },
   {
     ...USUAL,
     title: 'opencode',
-    package: { name: 'opencode-ai', version: '1.18.33' },
-    snippet: 'opencode',
+    package: npmPackage('opencode-ai'),
+    id: 'opencode',
     words: ['run', PROMPT],
     env: {
       OPENCODE_DISABLE_AUTOUPDATE: '1',
@@ -53,15 +92,18 @@ export const AGENTS: readonly Agent[] = [
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       OPENCODE_DISABLE_SHARE: '1',
     },
-    writes: (file) => ({ name: 'write', arguments: { filePath: file, content: CONTENT } }),
+    steps: toolSteps({
+      write: (filePath, content) => ({ name: 'write', arguments: { filePath, content } }),
+      read: (filePath) => ({ name: 'read', arguments: { filePath } }),
+    }),
     // It asks for a title of the session beside its first turn.
-    turns: ['aside', 'tool', 'text'],
+    asides: 1,
   },
   {
     ...USUAL,
     title: 'Gemini CLI',
-    package: { name: '@google/gemini-cli', version: '0.61.0' },
-    snippet: 'gemini-cli',
+    package: npmPackage('@google/gemini-cli'),
+    id: 'gemini-cli',
     words: ['-p', PROMPT, '--approval-mode=auto_edit'],
     env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
     files: {
@@ -72,13 +114,16 @@ export const AGENTS: readonly Agent[] = [
         general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
       }),
     },
-    writes: (file) => ({ name: 'write_file', arguments: { file_path: file, content: CONTENT } }),
+    steps: toolSteps({
+      write: (file_path, content) => ({ name: 'write_file', arguments: { file_path, content } }),
+      read: (file_path) => ({ name: 'read_file', arguments: { file_path } }),
+    }),
   },
   {
     ...USUAL,
     title: 'Qwen Code',
-    package: { name: '@qwen-code/qwen-code', version: '0.24.4' },
-    snippet: 'qwen-code',
+    package: npmPackage('@qwen-code/qwen-code'),
+    id: 'qwen-code',
     words: ['-p', PROMPT, '--approval-mode=auto-edit'],
     files: {
       '.qwen/settings.json': JSON.stringify({
@@ -86,49 +131,97 @@ export const AGENTS: readonly Agent[] = [
         general: { enableAutoUpdate: false },
       }),
     },
-    writes: (file) => ({ name: 'write_file', arguments: { file_path: file, content: CONTENT } }),
+    steps: toolSteps({
+      write: (file_path, content) => ({ name: 'write_file', arguments: { file_path, content } }),
+      read: (file_path) => ({ name: 'read_file', arguments: { file_path } }),
+    }),
   },
   {
     ...USUAL,
     title: 'Cline',
-    package: { name: 'cline', version: '3.0.65' },
-    snippet: 'cline',
+    package: npmPackage('cline'),
+    id: 'cline',
     words: [PROMPT],
     env: { CLINE_TELEMETRY_DISABLED: '1' },
-    writes: (file) => ({ name: 'editor', arguments: { path: file, new_text: CONTENT } }),
+    steps: toolSteps({
+      write: (path, new_text) => ({ name: 'editor', arguments: { path, new_text } }),
+      read: (path) => ({ name: 'read_files', arguments: { files: [{ path }] } }),
+    }),
   },
   {
     ...USUAL,
     title: 'Continue',
-    package: { name: '@continuedev/cli', version: '1.5.47' },
-    snippet: 'continue',
+    package: npmPackage('@continuedev/cli'),
+    id: 'continue',
     words: ['-p', PROMPT, '--allow', 'Write'],
     env: { CONTINUE_TELEMETRY_ENABLED: '0' },
-    writes: (file) => ({ name: 'Write', arguments: { filepath: file, content: CONTENT } }),
+    steps: toolSteps({
+      write: (filepath, content) => ({ name: 'Write', arguments: { filepath, content } }),
+      read: (filepath) => ({ name: 'Read', arguments: { filepath } }),
+    }),
+  },
+  {
+    ...USUAL,
+    title: 'Goose',
+    package: npmPackage(
+      '@aaif/goose-binary-linux-x64',
+      'node_modules/@aaif/goose-binary-linux-x64/bin',
+    ),
+    id: 'goose',
+    words: ['run', '--with-builtin', 'developer', '-t', PROMPT],
+    env: { GOOSE_DISABLE_KEYRING: '1', GOOSE_TELEMETRY_ENABLED: 'false', GOOSE_MODE: 'auto' },
+    steps: (files) =>
+      shellSteps(files).map((command) => ({ name: 'shell', arguments: { command } })),
+    asides: 1,
+  },
+  {
+    ...USUAL,
+    title: 'Aider',
+    package: pypiPackage('aider-chat'),
+    id: 'aider',
+    // Its turns are those in which the test of the task still fails.
+    words: [
+      '--yes-always',
+      '--no-git',
+      '--no-check-update',
+      '--analytics-disable',
+      '--no-show-model-warnings',
+      '--no-show-release-notes',
+      '--no-gitignore',
+      '--auto-test',
+      '--test-cmd',
+      'grep -q hello hello.txt',
+      '--message',
+      PROMPT,
+      'hello.txt',
+    ],
+    steps: () => [wholeFile('one\n'), wholeFile('two\n'), `${FINAL_TEXT}\n\n${wholeFile(CONTENT)}`],
+    writes: ['hello'],
   },
 ];
 
-/** The key is a bearer token in one variable, and `x-api-key` in the other. */
-function claudeCode(variable: string): Agent {
+/** Its key is a bearer token, unless lines of its own say otherwise. */
+function claudeCode(way: string): Agent {
   return {
     ...USUAL,
-    title: `Claude Code, ${variable}`,
-    package: { name: '@anthropic-ai/claude-code', version: '2.1.330' },
-    snippet: 'claude-code',
-    rewrite: (line) => line.replace('ANTHROPIC_AUTH_TOKEN', variable),
-    words: ['-p', PROMPT, '--allowedTools=Write'],
+    title: `Claude Code, ${way}`,
+    package: npmPackage('@anthropic-ai/claude-code'),
+    id: 'claude-code',
+    words: ['-p', PROMPT, '--allowedTools=Write,Read'],
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
-    writes: (file) => ({ name: 'Write', arguments: { file_path: file, content: CONTENT } }),
+    steps: toolSteps({
+      write: (file_path, content) => ({ name: 'Write', arguments: { file_path, content } }),
+      read: (file_path) => ({ name: 'Read', arguments: { file_path } }),
+    }),
   };
 }
 
-function codex(title: string, model: string, writes: (command: string) => ToolCall): Agent {
+function codex(way: string): Agent {
   return {
     ...USUAL,
-    title: `codex, ${title}`,
-    package: { name: '@openai/codex', version: '0.169.0' },
-    snippet: 'codex',
-    model,
+    title: `codex, ${way}`,
+    package: npmPackage('@openai/codex'),
+    id: 'codex',
     words: [
       '-c',
       'analytics.enabled=false',
@@ -139,18 +232,35 @@ function codex(title: string, model: string, writes: (command: string) => ToolCa
       '--dangerously-bypass-approvals-and-sandbox',
       PROMPT,
     ],
-    writes: (file) => writes(`printf '${CONTENT.trim()}\\n' > ${file}`),
+    steps: (files) =>
+      shellSteps(files).map((cmd) => ({ name: 'exec_command', arguments: { cmd } })),
   };
 }
 
-/** The lines of the dashboard for an agent, with a prompt at the end. */
-export function scriptOf(
-  { snippet, rewrite = (line) => line, words, model }: Agent,
-  gateway: { url: string; secret: string },
-): string {
-  const found = CODING_AGENTS.find(({ id }) => id === snippet);
-  if (!found) throw new Error(`The dashboard has no set-up ${snippet}.`);
-  const { url: public_url, secret } = gateway;
-  const lines = found.lines({ public_url, secret, model, models: [model] }).map(rewrite);
+/** How a model writes a file to Aider. */
+function wholeFile(content: string): string {
+  return `hello.txt\n\`\`\`\n${content}\`\`\`\n`;
+}
+
+/** The task by an agent's tools for files. */
+function toolSteps(tools: {
+  write: (file: string, content: string) => ToolCall;
+  read: (file: string) => ToolCall;
+}): Agent['steps'] {
+  return ({ hello, done }) => [
+    tools.write(hello, CONTENT),
+    tools.read(hello),
+    tools.write(done, CONTENT),
+  ];
+}
+
+/** The task by commands of a shell. */
+function shellSteps({ hello, done }: TaskFiles): string[] {
+  const write = (file: string): string => `printf '${CONTENT.trim()}\\n' > ${file}`;
+  return [write(hello), `cat ${hello}`, write(done)];
+}
+
+/** The lines that set an agent up, with its prompt at the end. */
+export function scriptOf({ words }: Agent, lines: readonly string[]): string {
   return `${lines.join('\n')} ${words.map(shellQuoted).join(' ')}\n`;
 }

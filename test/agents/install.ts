@@ -1,39 +1,113 @@
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The agents ask for Node 22, which the tests themselves need not run on. */
-export const NODE: Package = { name: 'node', version: '22.23.3' };
-const INSTALL_MS = 600_000;
+const run = promisify(execFile);
+const INSTALL_MS = 900_000;
 
-/** A package of the npm registry at one version. */
+/** A package of a registry, with the folder of its commands. */
 export interface Package {
   name: string;
-  version: string;
+  registry: 'npm' | 'pypi';
+  bin: string;
 }
 
-/** Installs packages, and the Node that they need, each into a folder of its own in `root`. */
-export async function install(root: string, packages: Iterable<Package>): Promise<void> {
-  for (const each of [NODE, ...packages]) await installInto(folderOf(root, each), each);
+/** The agents ask for Node 22, which the tests themselves need not run on. */
+const NODE: Package = { name: 'node', registry: 'npm', bin: 'node_modules/node/bin' };
+
+export function npmPackage(name: string, bin = 'node_modules/.bin'): Package {
+  return { name, registry: 'npm', bin };
+}
+
+export function pypiPackage(name: string): Package {
+  return { name, registry: 'pypi', bin: 'venv/bin' };
+}
+
+/** Which versions are there, and why others are not. */
+interface Installed {
+  versions: Record<string, string>;
+  failures: Record<string, string>;
+}
+
+const PINNED = new URL('versions.json', import.meta.url);
+
+/**
+ * Installs packages, and the Node that they need, each into a folder of its own in `root`: at the
+ * versions of `versions.json` if `is_pinned`, else at the newest. One that cannot be installed is
+ * noted, unless its version is pinned.
+ */
+export async function install(
+  root: string,
+  packages: Iterable<Package>,
+  { is_pinned }: { is_pinned: boolean },
+): Promise<Installed> {
+  const pinned = JSON.parse(readFileSync(PINNED, 'utf8')) as Record<string, string>;
+  const installed: Installed = { versions: {}, failures: {} };
+  for (const each of [NODE, ...packages]) {
+    const { name } = each;
+    const must = is_pinned || each === NODE;
+    try {
+      const version = (must ? pinned[name] : undefined) ?? (await newestVersion(each));
+      await installInto(join(root, folderName(name, version)), each, version);
+      installed.versions[name] = version;
+    } catch (error) {
+      if (must) throw error;
+      installed.failures[name] = String(error).split('\n')[0] ?? '';
+    }
+  }
+  await writeFile(join(root, 'installed.json'), JSON.stringify(installed, null, 2));
+  return installed;
+}
+
+/** What `install` put into a folder. */
+export function installedIn(root: string): Installed {
+  return JSON.parse(readFileSync(join(root, 'installed.json'), 'utf8')) as Installed;
 }
 
 /** The value of PATH that finds an installed package's commands and the Node that they need. */
 export function pathOf(root: string, of: Package): string {
-  const node = join(folderOf(root, NODE), 'node_modules/node/bin');
-  const commands = join(folderOf(root, of), 'node_modules/.bin');
-  return `${node}:${commands}:/usr/local/bin:/usr/bin:/bin`;
+  const { versions } = installedIn(root);
+  const binOf = ({ name, bin }: Package): string =>
+    join(root, folderName(name, versions[name] ?? ''), bin);
+  return `${binOf(NODE)}:${binOf(of)}:/usr/local/bin:/usr/bin:/bin`;
 }
 
-function folderOf(root: string, { name, version }: Package): string {
-  return join(root, `${name.replace(/^@/u, '').replaceAll('/', '-')}-${version}`);
+function folderName(name: string, version: string): string {
+  return `${name.replace(/^@/u, '').replaceAll('/', '-')}-${version}`;
 }
 
-async function installInto(folder: string, { name, version }: Package): Promise<void> {
+async function newestVersion({ name, registry }: Package): Promise<string> {
+  const { stdout } =
+    registry === 'npm'
+      ? await run('npm', ['view', name, 'version'])
+      : await run('python3', ['-m', 'pip', 'index', 'versions', name]);
+  const [version] =
+    /\d[\w.+-]*/u.exec(registry === 'npm' ? stdout : stdout.slice(name.length)) ?? [];
+  if (version === undefined) throw new Error(`There is no version of ${name}.`);
+  return version;
+}
+
+async function installInto(folder: string, of: Package, version: string): Promise<void> {
+  const mark = join(folder, 'done');
+  if (existsSync(mark)) return;
+  await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
+  await (of.registry === 'npm' ? installNpm : installPypi)(folder, of.name, version);
+  await writeFile(mark, '');
+}
+
+async function installNpm(cwd: string, name: string, version: string): Promise<void> {
   const dependencies = { [name]: version };
   const manifest = { private: true, dependencies, allowScripts: { [name]: true } };
-  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
+  await writeFile(join(cwd, 'package.json'), JSON.stringify(manifest));
   const args = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  await promisify(execFile)('npm', args, { cwd: folder, timeout: INSTALL_MS });
+  await run('npm', args, { cwd, timeout: INSTALL_MS });
+}
+
+async function installPypi(cwd: string, name: string, version: string): Promise<void> {
+  await run('python3', ['-m', 'venv', 'venv'], { cwd, timeout: INSTALL_MS });
+  const args = ['install', '--quiet', '--disable-pip-version-check', `${name}==${version}`];
+  await run(join(cwd, 'venv/bin/pip'), args, { cwd, timeout: INSTALL_MS });
 }

@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AGENTS } from './agents.js';
-import { install, NODE } from './install.js';
+import { install } from './install.js';
 
 /**
- * `npm run test:agents`: installs the agents from the npm registry, then drives them in a network
+ * `npm run test:agents`: installs the newest agents of the registries, then drives them in a network
  * of their own that has nothing but the loopback interface, where the machine allows that.
- * `TOLLGATE_TEST_AGENTS=FOLDER` keeps them for the next run; arguments go to mocha.
+ * `--pinned` takes the versions of `versions.json`; `TOLLGATE_TEST_AGENTS=FOLDER` keeps the agents
+ * for the next run; other arguments go to mocha.
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LOOPBACK_ONLY = ['--map-root-user', '--net', 'sh', '-c'];
@@ -20,9 +21,13 @@ const kept = process.env.TOLLGATE_TEST_AGENTS;
 const folder = kept ?? (await mkdtemp(join(tmpdir(), 'tollgate-agents-')));
 try {
   const packages = new Map(AGENTS.map((agent) => [agent.package.name, agent.package]));
-  console.log(`Installing ${packages.size} packages, and Node ${NODE.version}, in ${folder}`);
-  await install(folder, packages.values());
-  process.exitCode = await drive(folder, process.argv.slice(2));
+  const args = process.argv.slice(2);
+  const is_pinned = args.includes('--pinned');
+  console.log(`Installing ${packages.size} packages, and Node, in ${folder}`);
+  const { versions, failures } = await install(folder, packages.values(), { is_pinned });
+  console.log({ versions, failures });
+  const others = args.filter((arg) => arg !== '--pinned');
+  process.exitCode = await drive(folder, others);
 } finally {
   if (kept === undefined) await rm(folder, { recursive: true, force: true });
 }

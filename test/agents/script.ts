@@ -1,16 +1,19 @@
-/** What the model says once its tool has run. */
-export const FINAL_TEXT = 'The file is written, Tollgate saw it.';
+/** What the model says once its tools have run. */
+export const FINAL_TEXT = 'The files are written, Tollgate saw it.';
 export const ASIDE_TEXT = 'A file';
 
-/** The tool call by which an agent writes a file. */
+/** The tool call by which an agent writes or reads a file. */
 export interface ToolCall {
   /** The tool's name; the gateway puts the namespace of a tool and `__` before it. */
   name: string;
   arguments: Record<string, unknown>;
 }
 
+/** One turn of the model: a call of a tool, or a text where an agent edits by texts. */
+export type Step = ToolCall | string;
+
 /** `aside` is a call without the agent's tools, such as one for a title. */
-export type Turn = 'tool' | 'text' | 'aside';
+export type Turn = 'step' | 'text' | 'aside';
 
 /** A call that an upstream answered, and the usage that it named. */
 export interface UpstreamCall {
@@ -18,27 +21,35 @@ export interface UpstreamCall {
   usage: { prompt_tokens: number; cached_tokens: number; completion_tokens: number };
 }
 
-/** What a request of any wire tells: its tools, and whether it ends with a tool's result. */
+/** What a request of any wire tells: its tools, and how many results of tools it has. */
 interface Asked {
   tools: readonly string[];
-  hasResult: boolean;
+  results: number;
 }
 
-/** The model of a scripted upstream: it calls one tool, and says `FINAL_TEXT` to the result. */
+/** What the model says next: a call has a number of its own. */
+export type Said = { turn: Turn; text: string } | { turn: Turn; call: ToolCall; number: number };
+
+/** The model of a scripted upstream: it takes its steps one by one, and says `FINAL_TEXT`. */
 export class Script {
-  #tool: ToolCall = { name: '', arguments: {} };
+  #steps: readonly Step[] = [];
   calls: UpstreamCall[] = [];
 
-  begin(tool: ToolCall): void {
-    this.#tool = tool;
+  begin(steps: readonly Step[]): void {
+    this.#steps = steps;
     this.calls = [];
   }
 
   /** The next turn, with the tool's name as the request lists it. */
-  next({ tools, hasResult }: Asked): { turn: Turn; tool: ToolCall } {
-    const { name } = this.#tool;
+  next({ tools, results }: Asked): Said {
+    const isByText = typeof this.#steps[0] === 'string';
+    const number = isByText ? this.calls.length : results;
+    const step = this.#steps[number];
+    if (typeof step === 'string') return { turn: 'step', text: step };
+    const { name } = (step ?? this.#steps[0]) as ToolCall;
     const listed = tools.find((each) => each === name || each.endsWith(`__${name}`));
-    const tool = { ...this.#tool, name: listed ?? name };
-    return { turn: listed === undefined ? 'aside' : hasResult ? 'text' : 'tool', tool };
+    if (listed === undefined) return { turn: 'aside', text: ASIDE_TEXT };
+    if (step === undefined) return { turn: 'text', text: FINAL_TEXT };
+    return { turn: 'step', call: { ...step, name: listed }, number };
   }
 }

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ask } from '../helpers/ask.js';
 import { eventually, makePlace } from '../helpers/cli.js';
 
@@ -24,6 +26,8 @@ export interface Customer {
 /** The built gateway, served by a process of its own. */
 export interface Served {
   url: string;
+  /** A gateway.yaml that has this address, for `tollgate connect`. */
+  config: string;
   customer(name: string, credit: string): Promise<Customer>;
   /** What the customer has asked for so far. */
   requests(customer: Customer): Promise<Request[]>;
@@ -36,6 +40,8 @@ export async function serve(yaml: string): Promise<Served> {
   const place = await makePlace(yaml);
   const serving = place.start('serve');
   const url = await serving.url();
+  const config = join(place.folder, 'connect.yaml');
+  await writeFile(config, `${yaml}public_url: ${url}\n`);
   const linesOf = (id: string): Request[] =>
     serving.stderr
       .split('\n')
@@ -43,6 +49,7 @@ export async function serve(yaml: string): Promise<Served> {
       .map((line) => JSON.parse(line) as Request);
   return {
     url,
+    config,
     customer: async (name, credit) => {
       const { id } = await place.json<{ id: string }>(
         'account',

@@ -10,7 +10,7 @@ import {
   type Received,
   type Step,
 } from '../helpers/upstream.js';
-import { ASIDE_TEXT, FINAL_TEXT, Script, type ToolCall, type UpstreamCall } from './script.js';
+import { Script, type Said, type ToolCall, type UpstreamCall } from './script.js';
 
 export interface Wire {
   script: Script;
@@ -41,24 +41,23 @@ export async function startChatWire(): Promise<Wire> {
   const script = new Script();
   const upstream = await startUpstream(async ({ json }: Received, response) => {
     const { messages, tools = [], stream } = json as AskedChat;
-    const { turn, tool } = script.next({
+    const said = script.next({
       tools: tools.map((each) => each.function?.name ?? ''),
-      hasResult: messages.findLast(({ role }) => role !== 'system')?.role === 'tool',
+      results: messages.filter(({ role }) => role === 'tool').length,
     });
     const usage = {
       prompt_tokens: 1000 + 10 * script.calls.length,
       cached_tokens: 100 * script.calls.length,
       completion_tokens: 50 + script.calls.length,
     };
-    script.calls.push({ turn, usage });
-    const said = turn === 'tool' ? tool : turn === 'text' ? FINAL_TEXT : ASIDE_TEXT;
+    script.calls.push({ turn: said.turn, usage });
     await answerChat(said, usage, stream ?? false, response);
   });
   return wireOf(upstream, script, `uses: openai, base_url: '${upstream.url}', api_key: sk-acme`);
 }
 
 async function answerChat(
-  said: ToolCall | string,
+  said: Said,
   { prompt_tokens, cached_tokens, completion_tokens }: UpstreamCall['usage'],
   stream: boolean,
   response: ServerResponse,
@@ -69,30 +68,36 @@ async function answerChat(
     total_tokens: prompt_tokens + completion_tokens,
     prompt_tokens_details: { cached_tokens },
   };
-  const finish_reason = typeof said === 'string' ? 'stop' : 'tool_calls';
+  const finish_reason = 'text' in said ? 'stop' : 'tool_calls';
   const message =
-    typeof said === 'string'
-      ? { role: 'assistant', content: said }
+    'text' in said
+      ? { role: 'assistant', content: said.text }
       : { role: 'assistant', content: null, tool_calls: [toolCall(said)] };
   const whole = { choices: [{ index: 0, message, finish_reason }], usage };
   await play(stream ? streamed(said, finish_reason, usage) : chatJson('', whole), response);
 }
 
-function toolCall(said: ToolCall, more = JSON.stringify(said.arguments)) {
-  return { id: 'call_1', type: 'function', function: { name: said.name, arguments: more } };
+type SaidCall = Extract<Said, { call: ToolCall }>;
+
+function toolCall({ call, number }: SaidCall, written = JSON.stringify(call.arguments)) {
+  return {
+    id: `call_${number}`,
+    type: 'function',
+    function: { name: call.name, arguments: written },
+  };
 }
 
-function streamed(said: ToolCall | string, finish_reason: string, usage: object): Step {
+function streamed(said: Said, finish_reason: string, usage: object): Step {
   const chunk = (delta: object, reason: string | null = null): object => ({
     choices: [{ index: 0, delta, finish_reason: reason }],
   });
   const piece = (text: string): object =>
     chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] });
-  const text = typeof said === 'string' ? said : JSON.stringify(said.arguments);
+  const text = 'text' in said ? said.text : JSON.stringify(said.call.arguments);
   const halves = [text.slice(0, text.length / 2), text.slice(text.length / 2)];
   return sse([
-    chunk({ role: 'assistant', content: typeof said === 'string' ? '' : null }),
-    ...(typeof said === 'string'
+    chunk({ role: 'assistant', content: 'text' in said ? '' : null }),
+    ...('text' in said
       ? halves.map((content) => chunk({ content }))
       : [chunk({ tool_calls: [{ ...toolCall(said, ''), index: 0 }] }), ...halves.map(piece)]),
     chunk({}, finish_reason),
@@ -105,36 +110,53 @@ function streamed(said: ToolCall | string, finish_reason: string, usage: object)
 async function startClaudeWire(): Promise<Wire> {
   const script = new Script();
   const upstream = await startClaude(({ messages, tools = [], thinking }) => {
-    const { turn, tool } = script.next({
+    const blocks = messages.flatMap(({ content }) => content);
+    const said = script.next({
       tools: tools.map(({ name }) => name),
-      hasResult: messages.at(-1)?.content.some(({ type }) => type === 'tool_result') ?? false,
+      results: blocks.filter(({ type }) => type === 'tool_result').length,
     });
     const usage = { prompt_tokens: 25, cached_tokens: 5, completion_tokens: 9 };
-    script.calls.push({ turn, usage });
-    if (turn !== 'tool') return [{ type: 'text', text: turn === 'text' ? FINAL_TEXT : ASIDE_TEXT }];
-    const call = { type: 'tool_use', id: 'toolu_1', name: tool.name, input: tool.arguments };
+    script.calls.push({ turn: said.turn, usage });
+    if ('text' in said) return [{ type: 'text', text: said.text }];
+    const { call, number } = said;
+    const use = {
+      type: 'tool_use',
+      id: `toolu_${number}`,
+      name: call.name,
+      input: call.arguments,
+    };
     const thought = { type: 'thinking', thinking: 'A file is wanted.' };
-    return thinking && thinking.type !== 'disabled' ? [thought, call] : [call];
+    return thinking && thinking.type !== 'disabled' ? [thought, use] : [use];
   });
   return wireOf(upstream, script, `uses: anthropic, base_url: '${upstream.url}', api_key: sk-ant`);
 }
 
-/** Signs its tool call, and refuses a conversation that has lost the signature. */
+/** Signs its tool calls, and refuses a conversation that has lost a signature. */
 async function startGeminiWire(): Promise<Wire> {
   const script = new Script();
   const upstream = await startGemini(({ contents, tools = [] }) => {
-    const { turn, tool } = script.next({
+    const parts = contents.flatMap((each) => each.parts);
+    const said = script.next({
       tools: tools.flatMap(({ functionDeclarations = [] }) =>
         (functionDeclarations as { name: string }[]).map(({ name }) => name),
       ),
-      hasResult: contents.at(-1)?.parts.some((part) => part.functionResponse) ?? false,
+      results: parts.filter((part) => part.functionResponse).length,
     });
     const usage = { prompt_tokens: 4, cached_tokens: 0, completion_tokens: 2 };
-    script.calls.push({ turn, usage });
-    const functionCall = { name: tool.name, args: tool.arguments };
-    const call: GeminiTurn = [{ functionCall, thoughtSignature: 'c2ln+/8=' }];
-    return turn === 'aside' ? [[{ text: ASIDE_TEXT }]] : [call, [{ text: FINAL_TEXT }]];
+    script.calls.push({ turn: said.turn, usage });
+    const signed = parts.filter((part) => part.functionCall);
+    const earlier = signed.map((part) => ({ ...part, thoughtSignature: SIGNATURE }));
+    const turns = contents.filter(({ role }) => role === 'model').length;
+    return [...Array.from({ length: turns }, () => earlier), [partOf(said)]];
   });
   const base_url = `${upstream.url}/v1beta`;
   return wireOf(upstream, script, `uses: gemini, base_url: '${base_url}', api_key: AIza-acme`);
+}
+
+const SIGNATURE = 'c2ln+/8=';
+
+function partOf(said: Said): GeminiTurn[number] {
+  if ('text' in said) return { text: said.text };
+  const functionCall = { name: said.call.name, args: said.call.arguments };
+  return { functionCall, thoughtSignature: SIGNATURE };
 }
