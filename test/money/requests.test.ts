@@ -125,7 +125,7 @@ onEachStore('the record of a request', (ground) => {
       [bodyOf('free', { model: 'free' }), { ...answered, model: 'free', cost_nano: 0n }],
       [
         bodyOf('fail'),
-        { ...answered, provider: 'two', flags: ['fallback'], faults: ['broken', null] },
+        { ...answered, provider: 'two', flags: ['fallback', 'moved'], faults: ['broken', null] },
       ],
       [
         bodyOf('refuse'),

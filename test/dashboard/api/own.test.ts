@@ -119,12 +119,12 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
     );
     expect(days.text).to.equal(
       'day,calls,prompt_tokens,cached_tokens,cache_write_tokens,audio_input_tokens,' +
-        'completion_tokens,audio_output_tokens,reasoning_tokens,images,video_seconds,cost\r\n' +
-        '2026-11-20,1,9,6,0,0,5,0,2,0,0,0.000000005\r\n',
+        'completion_tokens,audio_output_tokens,reasoning_tokens,images,video_seconds,cost,' +
+        'saved,lost\r\n2026-11-20,1,9,6,0,0,5,0,2,0,0,0.000000005,0.00,0.00\r\n',
     );
     const keys = await ann.get('/api/usage?format=csv&by=key');
     expect(keys.text.split('\r\n')[1]).to.equal(
-      `${key.id},"'=HYPERLINK(""http://evil.example"",""x"")",1,9,6,0,0,5,0,2,0,0,0.000000005`,
+      `${key.id},"'=HYPERLINK(""http://evil.example"",""x"")",1,9,6,0,0,5,0,2,0,0,0.000000005,0.00,0.00`,
     );
   });
 
@@ -189,6 +189,7 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
         refund_of: null,
         model: 'gpt-4o-mini',
         key: 'key_1',
+        agent: null,
         usage: {
           prompt_tokens: 9,
           completion_tokens: 5,
@@ -197,6 +198,8 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
         },
         estimated: true,
         uncollected: '0.00',
+        saved: '0.00',
+        lost: '0.00',
       },
     ]);
     expect((await ledger('?reference=other')).data).to.deep.equal([]);

@@ -9,14 +9,15 @@ const UNITS = ['video_seconds', 'audio_seconds', 'images', 'characters'];
 const COUNTS = `prompt_tokens,completion_tokens,${TOKENS},reasoning_tokens`;
 const LEDGER =
   'id,created,kind,amount,uncollected,estimated,model,key,reference,refund_of,' +
-  [...COUNTS.split(','), ...UNITS].map((unit) => `usage.${unit}`).join(',');
+  [...COUNTS.split(','), ...UNITS].map((unit) => `usage.${unit}`).join(',') +
+  ',agent,saved,lost';
 const KEYS =
   'id,name,prefix,created,last_used,expires,revoked,models,limit,spent,' +
   'rates.requests_per_minute,rates.tokens_per_minute,rates.concurrent_requests,allowances,' +
   'previous_until';
 const REQUESTS_END =
   `status,code,streamed,${COUNTS},${UNITS.map((unit) => `units.${unit}`).join(',')},` +
-  'first_token_ms,took_ms,own_ms,cost,uncollected,flags,attempts';
+  'first_token_ms,took_ms,own_ms,cost,uncollected,flags,attempts,agent,saved,lost';
 
 /** Each list: its address, its file, the columns, and the number of rows and a text of them. */
 const LISTS: [path: string, file: string, columns: string, rows: number, text: string][] = [

@@ -87,7 +87,11 @@ export const KINDS = {
     cost_nano: 40_000_000n,
   }),
   free: chat('plain', { body: { model: 'free' }, model: 'free', cost_nano: 0n }),
-  'fallen back': chat('fail', { provider: 'two', faults: ['missing', null], flags: ['fallback'] }),
+  'fallen back': chat('fail', {
+    provider: 'two',
+    faults: ['missing', null],
+    flags: ['fallback', 'moved'],
+  }),
   rejected: refused('refuse', 400, 'invalid_request', { faults: ['rejected'], provider: 'one' }),
   failed: refused('broken', 502, 'upstream_error', {
     faults: ['missing', 'overloaded'],

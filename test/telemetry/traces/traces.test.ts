@@ -92,7 +92,7 @@ describe('traces', () => {
       'tollgate.account': account,
       'tollgate.endpoint': 'chat',
       'tollgate.streamed': false,
-      'tollgate.flags': ['fallback'],
+      'tollgate.flags': ['fallback', 'moved'],
     });
     expect(server?.attributes).not.to.have.any.keys('error.type');
     expect(server?.attributes['tollgate.cost_dollars']).to.be.closeTo(0.019, 1e-9);
