@@ -253,7 +253,7 @@ onEachStore("an agent's session of 40 turns with cache: auto", (ground) => {
         return { prompt_tokens, completion_tokens };
       });
       const share = Number(charged) / Number(costOf(plain));
-      expect(share).to.be.lessThan(0.35);
+      expect(share).to.be.lessThan(0.17);
     });
   }
 });

@@ -93,7 +93,7 @@ models:
     return answered;
   }
 
-  /** One turn more of a talk, at one worker and then at the other. Resolves with its upstream. */
+  /** One turn more of a talk, at the workers in turn. Resolves with its upstream. */
   async turn(talk: string): Promise<string | undefined> {
     const turn = this.#turns.get(talk) ?? 0;
     this.#turns.set(talk, turn + 1);
@@ -107,7 +107,7 @@ models:
     ];
     const body = { model: 'shared', messages: [...opening, ...said.flat()] };
     const { secret = '' } = this.#first ?? {};
-    const answer = await chat({ url: this.#urls[turn % 2] ?? '', secret }, body);
+    const answer = await chat({ url: this.#urls[(turn + talk.length) % 2] ?? '', secret }, body);
     expect(answer.status, answer.text).to.equal(200);
     return this.homesOf(talk).at(-1);
   }
@@ -164,7 +164,7 @@ onEachStore('200 conversations over two upstreams, at two workers', (ground) => 
 
     house.isLeftBroken = false;
     await house.untilLeftIsCalled(other);
-    for (let turn = 0; turn < 2; turn += 1) await house.turnOfAll();
+    await house.turnOfAll();
     for (const talk of TALKS) {
       const all = house.homesOf(talk);
       expect(all.at(-1), talk).to.equal(homes.get(talk));
