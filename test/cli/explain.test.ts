@@ -72,6 +72,8 @@ describe('tollgate explain', () => {
       'POST /openai/v1/responses',
       'POST /v1/responses/input_tokens',
       'POST /openai/v1/responses/input_tokens',
+      'POST /v1/responses/compact',
+      'POST /openai/v1/responses/compact',
       'POST /v1beta/models/{model}:generateContent',
       'POST /v1/models/{model}:generateContent',
       'POST /v1beta/models/{model}:streamGenerateContent',

@@ -14,6 +14,7 @@ import { completions } from './formats/completions.js';
 import type { ChatFormat } from './formats/format.js';
 import { openAiChat } from './formats/openai-chat.js';
 import { responses } from './formats/responses.js';
+import { responsesCompact } from './formats/responses-compact.js';
 import { responsesCount } from './formats/responses-count.js';
 import {
   countContentTokens,
@@ -36,6 +37,7 @@ const FORMATS: readonly ChatFormat[] = [
   messagesCount,
   responses,
   responsesCount,
+  responsesCompact,
   generateContent,
   streamGenerateContent,
   countContentTokens,

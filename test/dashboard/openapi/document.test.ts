@@ -139,6 +139,8 @@ describe('the OpenAPI document', () => {
       'post /v1/messages',
       'post /v1/responses',
       'post /openai/v1/responses',
+      'post /v1/responses/compact',
+      'post /openai/v1/responses/compact',
       'post /v1beta/models/{model}:generateContent',
       'post /v1beta/models/{model}:streamGenerateContent',
       'post /v1/models/{model}:generateContent',
