@@ -22,6 +22,16 @@ const LEFT_OUT = new RegExp(
   'u',
 );
 
+/**
+ * The reviews of tool calls that coding agents ask for. Clouds serve them too; without them an
+ * agent asks a model of its own for each call, which costs.
+ */
+export const SAFEGUARDS = {
+  beta: 'dangerous-tool-use-2026-09-03',
+  field: 'safeguards',
+  results: 'safeguard_results',
+} as const;
+
 /** The features that a wire takes: all, or those that its cloud is known to take. */
 export type TakenBetas = 'all' | ReadonlySet<string>;
 
@@ -35,7 +45,7 @@ const ALL_CLOUDS = [
 /** Clouds refuse a request for a feature that they do not know. */
 export const VERTEX_BETAS: TakenBetas = new Set([
   ...ALL_CLOUDS,
-  'dangerous-tool-use-2026-09-03',
+  SAFEGUARDS.beta,
   'interleaved-thinking-2025-05-14',
   'per-turn-control-2026-07-01',
 ]);
@@ -46,7 +56,7 @@ export const CONVERSE_BETAS: TakenBetas = new Set([
 ]);
 export const INVOKE_BETAS: TakenBetas = new Set([
   ...CONVERSE_BETAS,
-  'dangerous-tool-use-2026-09-03',
+  SAFEGUARDS.beta,
   'mid-conversation-output-config-2026-07-01',
   'mid-conversation-tool-changes-2026-07-01',
 ]);

@@ -9,7 +9,7 @@ import type { Encoded } from '../../src/core/provider.js';
 import { renameFields, setFields } from '../../src/core/field-changes.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord } from '../../src/lib/objects.js';
-import { BETAS, betasOfCall, type TakenBetas } from './betas.js';
+import { BETAS, betasOfCall, SAFEGUARDS, type TakenBetas } from './betas.js';
 import { estimateTokens } from './count.js';
 import { decode } from './decode.js';
 import { messagesBody, READ } from './encode.js';
@@ -59,8 +59,8 @@ const FIXED = new Set(['model', 'messages', 'stream', 'n', 'max_tokens', 'max_co
 /** A codec for Claude, at Anthropic or elsewhere. */
 export function claudeCodec({ pathOf, envelope, features }: ClaudeWire): ChatCodec {
   const { taken, are_in } = features ?? { taken: 'all', are_in: 'header' };
+  const isOwn = envelope === 'anthropic';
   const encode = (call: ChatCall, upstream: Upstream): Encoded => {
-    const isOwn = envelope === 'anthropic';
     const chosen = betasOfCall(call, upstream, taken);
     const made = messagesBody(call, upstream, isOwn ? chosen.betas : undefined);
     const { body } = made;
@@ -68,26 +68,26 @@ export function claudeCodec({ pathOf, envelope, features }: ClaudeWire): ChatCod
     const stream = call.stream || body.max_tokens > WHOLE_TOKENS;
     const around = isOwn ? { model: upstream.model, stream } : envelope;
     const field = are_in === 'body' && asked.length > 0 ? { anthropic_beta: asked } : {};
-    const whole = { ...around, ...field, ...body };
+    const isTaken = (name: string): boolean =>
+      isOwn || (name === SAFEGUARDS.field && asked.includes(SAFEGUARDS.beta));
+    const whole = withOtherFields({ ...around, ...field, ...body }, call, upstream, isTaken);
     return {
       path: pathOf({ ...call, stream }, upstream),
-      body: withOverrides(isOwn ? withOtherFields(whole, call, upstream) : whole, upstream),
+      body: withOverrides(whole, upstream),
       ...(are_in === 'header' && asked.length > 0 && { headers: { [BETAS]: asked.join(',') } }),
       ignored: [...chosen.ignored, ...made.ignored],
       ...(stream !== call.stream && { is_stream: true }),
     };
   };
-  const read: ChatCodec['decode'] = (body, call, upstream) =>
-    withOthers(decode(body, call, upstream), body, call);
+  const pickFields = isOwn ? otherFields : safeguardResults;
   return {
     encode,
-    decode: envelope === 'anthropic' ? read : decode,
+    decode: (body, call, upstream) => {
+      const reply = decode(body, call, upstream);
+      return call.others && isRecord(body) ? withOthers(reply, pickFields(body)) : reply;
+    },
     decodeStream: (call, upstream) =>
-      decodeStream(
-        call,
-        upstream,
-        envelope === 'anthropic' && call.others ? otherFields : noFields,
-      ),
+      decodeStream(call, upstream, call.others ? pickFields : noFields),
     toolRules: () => CLAUDE_TOOL_RULES,
     cacheMarks: () => CLAUDE_MARKS,
     estimateTokens,
@@ -109,14 +109,17 @@ const ANSWER_FIELDS = new Set([
 ]);
 
 /** An answer with its further fields, for a client that spoke this very API. */
-function withOthers(reply: ChatReply, body: unknown, call: ChatCall): ChatReply {
-  if (!call.others || !isRecord(body)) return reply;
-  const others = otherFields(body);
+function withOthers(reply: ChatReply, others: Record<string, unknown>): ChatReply {
   return Object.keys(others).length === 0 ? reply : { ...reply, others };
 }
 
 function otherFields(answer: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(answer).filter(([name]) => !ANSWER_FIELDS.has(name)));
+}
+
+/** The further field of an answer from a cloud. */
+function safeguardResults({ [SAFEGUARDS.results]: results }: Record<string, unknown>) {
+  return results === undefined ? noFields() : { [SAFEGUARDS.results]: results };
 }
 
 function noFields(): Record<string, unknown> {
@@ -128,12 +131,13 @@ function withOtherFields(
   body: Record<string, unknown>,
   { others = [] }: ChatCall,
   { drop }: Upstream,
+  isTaken: (name: string) => boolean,
 ): Record<string, unknown> {
   const whole = { ...body };
   for (const { path, value } of others) {
     const [name, inner] = path;
     const there = whole[name];
-    if (drop.includes(name) || READ.has(name)) continue;
+    if (drop.includes(name) || READ.has(name) || !isTaken(name)) continue;
     if (inner === undefined) whole[name] ??= value;
     else whole[name] = { [inner]: value, ...(isRecord(there) && there) };
   }

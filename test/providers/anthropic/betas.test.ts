@@ -16,19 +16,20 @@ const ASKED = [
 ];
 const ALL = ASKED.slice(0, -1);
 
+const ORIGINAL = {
+  system: [],
+  messages: [{ role: 'user' as const, content: 'Hi' }],
+  tools: [],
+  effort: undefined,
+  betas: ASKED,
+};
 const CALL: ChatCall = {
   messages: [{ role: 'user', content: 'Hi' }],
   stream: false,
   n: 1,
   max_tokens: 9,
   fields: {},
-  original: {
-    system: [],
-    messages: [{ role: 'user', content: 'Hi' }],
-    tools: [],
-    effort: undefined,
-    betas: ASKED,
-  },
+  original: ORIGINAL,
 };
 
 interface Wire {
@@ -92,6 +93,62 @@ describe('features that a client asks for by anthropic-beta', () => {
       const headers = { 'Anthropic-Beta': 'own-2026' };
       const by_header = codec.encode(CALL, upstreamAt(provider({ headers }), { model }));
       expect(find(by_header)).to.equal(undefined);
+    });
+  }
+});
+
+/** As Claude Code asks for them: the results are of the calls of the answer, by their IDs. */
+const SAFEGUARDS = [
+  { type: 'dangerous_tool_use', classifier_context: { permission_mode: 'auto' } },
+];
+const RESULTS = [
+  {
+    type: 'dangerous_tool_use',
+    status: { type: 'available', tool_uses: { toolu_01AbC: { type: 'not_flagged' } } },
+  },
+];
+const FEATURE = 'dangerous-tool-use-2026-09-03';
+const REVIEWED: ChatCall = {
+  ...CALL,
+  original: { ...ORIGINAL, betas: [FEATURE] },
+  others: [
+    { path: ['safeguards'], value: SAFEGUARDS },
+    { path: ['of_next_year'], value: 1 },
+  ],
+};
+
+describe('safeguards, without which an agent pays for reviews of its own', () => {
+  const model = 'claude-opus-4-8';
+  for (const [name, { codec, wire = {}, find }] of Object.entries(WIRES)) {
+    if (name.includes('Converse')) continue;
+    const upstream = upstreamAt(
+      providerAt('http://fake.invalid', { wire } as Parameters<typeof providerAt>[1]),
+      { model },
+    );
+
+    it(`reach ${name} together with their feature, and never alone`, () => {
+      const encoded = codec.encode(REVIEWED, upstream);
+      expect(find(encoded)).to.equal(FEATURE);
+      expect(encoded.body).to.deep.include({ safeguards: SAFEGUARDS });
+      const others = name === 'Anthropic' ? 1 : undefined;
+      expect((encoded.body as { of_next_year?: number }).of_next_year).to.equal(others);
+      if (name === 'Anthropic') return;
+      const alone = codec.encode({ ...REVIEWED, original: ORIGINAL }, upstream);
+      expect(alone.body).to.not.have.property('safeguards');
+    });
+
+    it(`bring back their results from ${name}`, () => {
+      const content = [{ type: 'tool_use', id: 'toolu_01AbC', name: 'a', input: {} }];
+      const body = {
+        type: 'message',
+        content,
+        stop_reason: 'tool_use',
+        usage: { input_tokens: 1, output_tokens: 1 },
+        safeguard_results: RESULTS,
+      };
+      const reply = codec.decode(body, REVIEWED, upstream);
+      expect(reply.others).to.deep.equal({ safeguard_results: RESULTS });
+      expect(reply.choices[0]?.tool_calls?.[0]?.id).to.equal('toolu_01AbC');
     });
   }
 });

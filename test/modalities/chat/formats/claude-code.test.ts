@@ -125,6 +125,52 @@ models:
     expect(sent()).to.deep.include({ thinking, output_config, context_management, metadata });
   });
 
+  it('gives back the reviews of calls, under the IDs that the calls have', async () => {
+    const safeguards = [
+      { type: 'dangerous_tool_use', classifier_context: { permission_mode: 'auto' } },
+    ];
+    const headers = {
+      ...HEADERS,
+      'anthropic-beta': `${HEADERS['anthropic-beta']},dangerous-tool-use-2026-09-03`,
+    };
+    const tools = [{ name: 'Bash', input_schema: { type: 'object', properties: {} } }];
+    const call = { type: 'tool_use', id: 'toolu_01AbC', name: 'Bash', input: {} };
+    const tool_uses = { [call.id]: { type: 'not_flagged' } };
+    const safeguard_results = [{ type: 'dangerous_tool_use', status: { type: 'ok', tool_uses } }];
+    const { content: _, ...message } = ANSWER;
+    const events = [
+      { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+      { type: 'content_block_start', index: 0, content_block: call },
+      { type: 'content_block_stop', index: 0 },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'tool_use', safeguard_results },
+        usage: { output_tokens: 9 },
+      },
+      { type: 'message_stop' },
+    ];
+    const stream = events
+      .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+      .join('');
+    const answers = [
+      { ...whole(), body: JSON.stringify({ ...ANSWER, content: [call], safeguard_results }) },
+      { headers: { 'content-type': 'text/event-stream' }, body: stream },
+    ];
+    for (const [at, answer] of answers.entries()) {
+      step = answer;
+      const body = JSON.stringify({ ...BODY, tools, safeguards, stream: at === 1 });
+      const path = '/v1/messages?beta=true';
+      const { status, text } = await ask(gateway, path, { method: 'POST', headers, body });
+      expect(status, text).to.equal(200);
+      expect(sent()).to.deep.include({ safeguards });
+      expect(claude.requests.at(-1)?.headers).to.include({
+        'anthropic-beta': headers['anthropic-beta'],
+      });
+      expect(text).to.include(`"safeguard_results":${JSON.stringify(safeguard_results)}`);
+      expect(text).to.include(`"id":"${call.id}"`);
+    }
+  });
+
   it('charges each class of tokens at its price', async () => {
     const { store } = gateway.gateway;
     await post();
