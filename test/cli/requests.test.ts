@@ -9,6 +9,7 @@ interface View {
   time: string;
   status: number;
   model: string;
+  agent: string | null;
   upstream: string;
   account: string;
   cost: string;
@@ -54,6 +55,7 @@ describe('the commands that look at requests', () => {
     expect(views[2]).to.include({ model: 'sim', upstream: 'simulator', account, code: null });
     expect(Number(views[2]?.cost)).to.be.above(0);
     expect(views[2]?.attempts).to.have.length(1);
+    expect(views.map(({ agent }) => agent)).to.deep.equal(['node', 'node', 'node']);
     expect(JSON.stringify(views)).not.to.include('thought');
   });
 
@@ -73,8 +75,21 @@ describe('the commands that look at requests', () => {
     expect(await count('--status', '4xx')).to.equal(1);
     expect(await count('--status', '200', '--model', 'sim')).to.equal(2);
     expect(await count('--account', 'alice', '--limit', '2')).to.equal(2);
+    expect(await count('--agent', 'node')).to.equal(3);
+    expect(await count('--agent', 'codex')).to.equal(0);
     expect(await count('--since', '1h')).to.equal(3);
     expect(await count('--since', '0s')).to.equal(0);
+  });
+
+  it('add up by agent, with what caches saved and lost', async () => {
+    const [row, ...others] = await place.json<object[]>('usage', '--by', 'agent');
+    expect(row).to.include({ agent: 'node', requests: 3, cached_tokens: 0 });
+    expect(row).to.include({ saved: '0.00', lost: '0.00' });
+    expect(others).to.deep.equal([]);
+    const { stdout } = await place.tollgate('usage', '--by', 'agent');
+    expect(stdout)
+      .to.match(/^agent +requests/u)
+      .and.not.include('saved');
   });
 
   it('print tables that fit the terminal', async () => {

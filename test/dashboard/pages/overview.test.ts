@@ -58,7 +58,7 @@ describeInBrowser('the overview and the usage of an account', (browser) => {
   it('sum up the same, however they are grouped', async () => {
     const { page } = await open('/usage', { javaScriptEnabled: false });
     const totals = new Set<string | null>();
-    for (const name of ['By model', 'By key', 'By time']) {
+    for (const name of ['By model', 'By key', 'By agent', 'By time']) {
       await follow(page.getByRole('link', { name, exact: true }));
       totals.add(await page.locator('tfoot').textContent());
     }

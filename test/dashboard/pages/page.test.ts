@@ -17,6 +17,9 @@ const PATHS = [
   '/usage?by=model&from=2026-11-01&to=2026-11-20',
   '/usage?model=none',
   '/usage?show=latency&by=key',
+  '/usage?by=agent&agent=none',
+  '/caches',
+  '/caches?from=2026-01-01&to=2026-01-02',
   '/usage?show=errors&from=2026-11-19&to=2026-11-20',
   '/usage?show=tokens&from=2026-01-01&to=2026-11-20',
   '/requests',
@@ -250,7 +253,8 @@ models:
     const request_id = answer.headers.get('x-request-id') ?? '';
     await answer.text();
     session = await signIn(id, true);
-    const pages = ['/', '/usage?by=key', '/usage?by=model', '/requests', '/ledger', '/models'];
+    const usage = ['/usage?by=key', '/usage?by=model', '/usage?by=agent', '/caches'];
+    const pages = ['/', ...usage, '/requests', '/ledger', '/models'];
     const own = ['/settings', '/settings/keys', '/settings/keys/new', `/models/${model}`];
     const names = ['requests', 'accounts', 'audit', 'providers', `requests/${request_id}`];
     const operator = ['/operator', ...names.map((name) => `/operator/${name}`)];
