@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
@@ -97,6 +98,23 @@ for (const [program, file, start] of PROXIES) {
       expect(text.endsWith('data: [DONE]\n\n')).to.equal(true);
       const [, charge] = await gateway.gateway.store.ledger(gateway.account.id, { limit: 9 });
       expect(charge).to.include({ kind: 'charge', amount_nano: -8_000n });
+    });
+
+    it('passes a WebSocket on, both ways and at once', async () => {
+      if (!proxy) throw new Error('There is no proxy.');
+      seen = 0;
+      const socket = proxy.socket('/v1/responses', { authorization: `Bearer ${gateway.secret}` });
+      const types: string[] = [];
+      socket.on('message', (data: Buffer) => {
+        const { type } = JSON.parse(data.toString('utf8')) as { type: string };
+        if (type === 'response.output_text.delta') seen += 1;
+        types.push(type);
+      });
+      await once(socket, 'open');
+      socket.send(JSON.stringify({ type: 'response.create', model: 'talk', input: 'Hello!' }));
+      await until(() => types.includes('response.completed'), 'the turn has ended');
+      expect(seen).to.equal(WORDS.length);
+      socket.close();
     });
 
     it('tells the gateway who calls, so that wrong keys are counted by address', async () => {

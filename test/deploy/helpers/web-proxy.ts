@@ -6,6 +6,7 @@ import { request as requestTls } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { WebSocket, type ClientOptions } from 'ws';
 import { taken } from '../../bench/ports.js';
 import { freePort } from '../../helpers/free-port.js';
 
@@ -19,6 +20,8 @@ const DOMAIN = 'ai.example.com';
 export interface WebProxy {
   /** A request through it, as clients of the domain send it. */
   send(options: RequestOptions, body?: string): Promise<IncomingMessage>;
+  /** A WebSocket through it. */
+  socket(path: string, headers: Record<string, string>): WebSocket;
   close(): Promise<void>;
 }
 
@@ -84,7 +87,10 @@ export async function startNginx(...upstream_ports: readonly number[]): Promise<
   await taken(port, child, START_MS);
   const ca = readFileSync(join(folder, 'cert.pem'));
   const at = { host: '127.0.0.1', port, ca, servername: DOMAIN };
-  return proxyOf(child, folder, (options) => requestTls({ ...at, ...options }));
+  const url = `wss://127.0.0.1:${port}`;
+  return proxyOf(child, { folder, url, socket: at }, (options) =>
+    requestTls({ ...at, ...options }),
+  );
 }
 
 /** The environment that compose.postgres.yaml gives Caddy, with an address that needs no TLS. */
@@ -115,12 +121,14 @@ export async function startCaddy(upstreams: string): Promise<WebProxy> {
   const { folder, port, args, env } = await prepareCaddy(upstreams);
   const child = spawn('caddy', ['run', ...args], { env: { PATH, ...env }, stdio: 'ignore' });
   await taken(port, child, START_MS);
-  return proxyOf(child, folder, (options) => requestPlain({ host: '127.0.0.1', port, ...options }));
+  return proxyOf(child, { folder, url: `ws://127.0.0.1:${port}`, socket: {} }, (options) =>
+    requestPlain({ host: '127.0.0.1', port, ...options }),
+  );
 }
 
 function proxyOf(
   child: ChildProcess,
-  folder: string,
+  { folder, url, socket }: { folder: string; url: string; socket: ClientOptions },
   open: (options: RequestOptions) => ReturnType<typeof requestPlain>,
 ): WebProxy {
   return {
@@ -129,6 +137,7 @@ function proxyOf(
       const [answer] = (await once(request, 'response')) as [IncomingMessage];
       return answer;
     },
+    socket: (path, headers) => new WebSocket(url + path, { ...socket, headers }),
     async close() {
       child.kill('SIGTERM');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
