@@ -107,7 +107,7 @@ export function ledgerColumns(props: EntryLinks & Shown): Column<LedgerEntry>[] 
         </>
       ),
     },
-    ...(action ? [{ class: 'number act', cell: action }] : []),
+    ...(action ? [{ class: 'number end', cell: action }] : []),
   ];
 }
 
