@@ -49,7 +49,7 @@ models:
       });
       expect(answer.status, answer.text).to.equal(200);
     }
-    const unknown = await ask(gateway, '/v1beta/models/sim%3AembedContent', { method: 'POST' });
+    const unknown = await ask(gateway, '/v1beta/models/sim%3Apredict', { method: 'POST' });
     expect(JSON.parse(unknown.text)).to.have.nested.property('error.status', 'NOT_FOUND');
   });
 });
