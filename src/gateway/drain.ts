@@ -21,6 +21,8 @@ export class Connections {
       open.delete(this);
     };
     server.on('connection', (socket: Socket) => {
+      // One that asked for an upgrade in vain comes again.
+      if (open.has(socket)) return;
       open.add(socket);
       socket.on('close', forget);
     });

@@ -87,11 +87,12 @@ function acceptAfter(
   findCaller: Handle,
   { cors, public_url }: Pick<Configuration, 'cors' | 'public_url'>,
 ): Handle {
+  const own = URL.canParse(public_url) ? [new URL(public_url).origin] : [];
+  const allowed = new Set([...cors, ...own]);
   return async (ctx) => {
     // No preflight request asks for leave, and a page reads all that a socket brings.
     const { origin } = ctx.req.headers;
-    const isAllowed = [...cors, new URL(public_url).origin].includes(origin ?? '');
-    if (origin !== undefined && !isAllowed && !cors.includes('*')) {
+    if (origin !== undefined && !allowed.has(origin) && !allowed.has('*')) {
       throw new GatewayError('forbidden', 'Pages of this origin may not open a WebSocket here.');
     }
     await findCaller(ctx);

@@ -29,7 +29,7 @@ export class WebSockets {
   ) {
     server.on('upgrade', (req, socket: Duplex, head) => {
       // Node has removed its own listener: without one, a reset would end the process.
-      socket.on('error', () => socket.destroy());
+      if (socket.listenerCount('error') === 0) socket.on('error', () => socket.destroy());
       void this.#upgrade(req, socket, head).catch(() => socket.destroy());
     });
   }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { WebSocket } from 'ws';
 import { checkOrThrow } from '../../src/gateway/gateway.js';
+import { rawClient } from '../helpers/raw-client.js';
 import { startPaidGateway, type PaidGateway } from '../helpers/paid-gateway.js';
 import { idIn, openSocket, type Frame } from '../helpers/socket-client.js';
 import { chatSse, sse } from '../helpers/upstream.js';
@@ -248,6 +249,45 @@ describe('Responses over a WebSocket', () => {
     expect((await client.turn(TURN)).type).to.equal('response.completed');
     client.ws.close();
     await edit('account_sockets: 3, client: 200ms', 'account_sockets: 3');
+  });
+
+  it('asks an upstream no further for a client that reads nothing', async () => {
+    await edit('account_sockets: 3', 'account_sockets: 3, client: 200ms');
+    const large = delta('x'.repeat(64 * 1024));
+    gateway.step = sse([delta('one'), ...Array.from({ length: 400 }, () => large), ...DONE]);
+    const client = await openSocket(gateway);
+    const before = gateway.upstream.requests.length;
+    client.create(TURN);
+    await client.next(isOutput);
+    client.ws.pause();
+    expect(await gateway.upstream.requests[before]?.closed).to.equal(false);
+    client.ws.terminate();
+    await edit('account_sockets: 3, client: 200ms', 'account_sockets: 3');
+  });
+
+  it('serves a page of public_url itself, which cors need not name', async () => {
+    const other = await startPaidGateway(MODELS, { settings: 'public_url: http://0.0.0.0:80' });
+    const client = await openSocket(other, { headers: { origin: 'http://0.0.0.0' } });
+    client.ws.close();
+    await client.closed;
+    await other.close();
+  });
+
+  it('says 426 to one connection as often as it asks', async () => {
+    const handshake =
+      'GET /v1/models HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n' +
+      'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+    const warnings: Error[] = [];
+    const note = (warning: Error): number => warnings.push(warning);
+    process.on('warning', note);
+    const client = rawClient(gateway.url, handshake);
+    for (let time = 1; time <= 15; time += 1) {
+      await client.until((text) => text.split('426 Upgrade Required').length > time);
+      client.socket.write(handshake);
+    }
+    client.socket.destroy();
+    process.off('warning', note);
+    expect(warnings).to.deep.equal([]);
   });
 
   it('closes after socket_age by 1012, with the error that clients retry', async () => {
