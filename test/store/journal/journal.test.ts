@@ -48,7 +48,8 @@ describe('the journal', () => {
       answer: { status: 200, text: '{"cost_nano":"7"}\n' },
     };
     const { charge } = entryOf('r1');
-    const entry = { charge: { ...charge, cached_tokens: 7, reasoning_tokens: 0 }, answered };
+    const caches = { cached_tokens: 7, saved_nano: -3n, lost_nano: 2n ** 60n, agent: 'codex' };
+    const entry = { charge: { ...charge, ...caches, reasoning_tokens: 0 }, answered };
     await journal.append(entry);
     const [file = ''] = files();
     expect(linesIn(readFileSync(file))).to.deep.equal({ entries: [entry], damaged: 0 });

@@ -188,6 +188,7 @@ onEachStore('video tasks in the store', (ground) => {
           content_id: `c${i}`,
           cost_nano: dollars(1) + BigInt(i % 2),
           usage: '{"video_seconds":8}',
+          agent: 'curl',
         }),
       ),
     );
@@ -197,6 +198,10 @@ onEachStore('video tasks in the store', (ground) => {
     expect(await figures(store, account_id)).to.deep.equal([rest, 0n, 0, [-cost_nano], []]);
     const found = await store.tasks.taskByContent(outcomes[0]?.content_id ?? '');
     expect(found).to.deep.include({ id: 't1', hold_nano: 0n, charge_nano: cost_nano });
+    const charge = (await store.ledger(account_id, { limit: 9 })).find(
+      ({ kind }) => kind === 'charge',
+    );
+    expect(charge?.agent).to.equal('curl');
   });
 
   it('are not charged before they are completed', async () => {
