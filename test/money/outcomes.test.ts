@@ -66,6 +66,9 @@ describe('the billing of a chat answer', () => {
       estimated: false,
       ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, null])),
       uncollected_nano: 0n,
+      saved_nano: null,
+      lost_nano: null,
+      agent: 'node',
       refund_of: null,
     });
     expect(response.headers.get('x-request-id')).to.equal(charge.reference);
