@@ -140,6 +140,7 @@ describe('load of a valid configuration', () => {
       media_memory_bytes: 201_326_592,
       failed_keys: 100,
       sign_ins: 10,
+      cost_in_usage: true,
     });
   });
 
