@@ -61,6 +61,7 @@ describe('load of a valid configuration', () => {
       client_ms: 60_000,
       connections: 2048,
       idle_connection_ms: 30_000,
+      cost_in_usage: false,
       sockets: 1_000,
       account_sockets: 100,
       socket_bytes: 8_388_608,
