@@ -129,6 +129,10 @@ describeInBrowser('the changes that operators make', (browser) => {
       expect(day).to.include({ amount_nano: 6_000_000_000n, extra_nano: 10_000_000_000n });
       expect(others).to.deep.equal([]);
       expect((await store.account(id))?.rates).to.equal(null);
+      await page.goto(`/operator/audit?account=${id}`);
+      const [last, first] = await page.locator('tbody tr').allTextContents();
+      expect(last).to.include('day 5.00, 5h 1.00').and.include('day 6.00, 5h none');
+      expect(first).to.include('tokens per minute 100000').and.not.include('[object');
       expect(faults).to.deep.equal([]);
     });
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { AuditEntry } from '../../../store/audit/audit-log.js';
+import { isRecord } from '../../../lib/objects.js';
 import { formatCount, formatTime } from '../formatting.js';
 
 /** The values that are dollars in decimals. */
@@ -38,10 +39,20 @@ function Value({ name, value }: { name: string; value: unknown }): JSX.Element {
 
 function textOf(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
+  if (isRecord(value)) return textsOf(value).join(', ') || 'none';
+  if (value === null) return 'none';
   const text = String(value);
   if (AMOUNTS.has(name)) return amountOf(text);
   const at_ms = name === 'expires' ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at_ms) ? text : formatTime(at_ms);
+}
+
+/** The parts of a value that has several, such as the allowances of an account. */
+function textsOf(parts: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(parts).map(([name, part]) => {
+    const text = typeof part === 'string' ? part : JSON.stringify(part);
+    return `${name.replaceAll('_', ' ')} ${part === null ? 'none' : text}`;
+  });
 }
 
 /** `−$1,234.56`, with all the digits of the log. */
