@@ -41,7 +41,7 @@ function textOf(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
   if (isRecord(value)) return textsOf(value).join(', ') || 'none';
   if (value === null) return 'none';
-  const text = String(value);
+  const text = plainText(value);
   if (AMOUNTS.has(name)) return amountOf(text);
   const at_ms = name === 'expires' ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at_ms) ? text : formatTime(at_ms);
@@ -50,9 +50,12 @@ function textOf(name: string, value: unknown): string {
 /** The parts of a value that has several, such as the allowances of an account. */
 function textsOf(parts: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(parts).map(([name, part]) => {
-    const text = typeof part === 'string' ? part : JSON.stringify(part);
-    return `${name.replaceAll('_', ' ')} ${part === null ? 'none' : text}`;
+    return `${name.replaceAll('_', ' ')} ${part === null ? 'none' : plainText(part)}`;
   });
+}
+
+function plainText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** `−$1,234.56`, with all the digits of the log. */
