@@ -2,13 +2,11 @@ import { expect } from 'chai';
 import { AGENTS, CONTENT, type Agent } from './agents.js';
 import { installedIn } from './install.js';
 import { emptyPlace, installedRoot, run, said, WAYS, wayOf, type Run } from './run.js';
-import { FINAL_TEXT, type UpstreamCall } from './script.js';
+import { chargeOf, FINAL_TEXT, PRICE } from './script.js';
 import { serve, type Charge, type Request, type Served } from './served.js';
 import { startChatWire, WIRES, type Wire } from './wires.js';
 
 const TEST_MS = 660_000;
-/** Nano-dollars a token. */
-const PRICE = { input: 3_000, cached: 300, output: 15_000 };
 
 const { versions, failures } = installedIn(installedRoot());
 
@@ -111,7 +109,7 @@ function yaml(provider: string): string {
     capabilities: [chat, vision, tools]
     upstreams: [{ provider: acme, model: best }]
     limits: { max_tokens: 32000, context: 200000 }
-    price: { input_per_million: 3, cached_input_per_million: 0.3, output_per_million: 15 }`,
+    price: ${PRICE}`,
   );
   return `listen: 127.0.0.1:0
 store: sqlite:data/tollgate.db
@@ -119,15 +117,6 @@ owners: { acme: { name: Acme } }
 providers: { acme: ${provider} }
 models:${entries.join('')}
 `;
-}
-
-function chargeOf({ usage }: UpstreamCall): string {
-  const { prompt_tokens, cached_tokens, completion_tokens } = usage;
-  const nano =
-    (prompt_tokens - cached_tokens) * PRICE.input +
-    cached_tokens * PRICE.cached +
-    completion_tokens * PRICE.output;
-  return `-${(nano / 1e9).toFixed(9).replace(/0{1,9}$/u, '')}`;
 }
 
 function lineOf(

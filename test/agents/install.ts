@@ -9,13 +9,14 @@ const INSTALL_MS = 900_000;
 
 /** A package of a registry, with the folder of its commands. */
 export interface Package {
+  /** Of a Python package with its extras in brackets. */
   name: string;
   registry: 'npm' | 'pypi';
   bin: string;
 }
 
 /** The agents ask for Node 22, which the tests themselves need not run on. */
-const NODE: Package = { name: 'node', registry: 'npm', bin: 'node_modules/node/bin' };
+export const NODE: Package = { name: 'node', registry: 'npm', bin: 'node_modules/node/bin' };
 
 export function npmPackage(name: string, bin = 'node_modules/.bin'): Package {
   return { name, registry: 'npm', bin };
@@ -34,9 +35,9 @@ interface Installed {
 const PINNED = new URL('versions.json', import.meta.url);
 
 /**
- * Installs packages, and the Node that they need, each into a folder of its own in `root`: at the
- * versions of `versions.json` if `is_pinned`, else at the newest. One that cannot be installed is
- * noted, unless its version is pinned.
+ * Installs packages, each into a folder of its own in `root`: at the versions of `versions.json` if
+ * `is_pinned`, as Node always is, else at the newest. One that cannot be installed is noted, unless
+ * its version is pinned.
  */
 export async function install(
   root: string,
@@ -45,7 +46,7 @@ export async function install(
 ): Promise<Installed> {
   const pinned = JSON.parse(readFileSync(PINNED, 'utf8')) as Record<string, string>;
   const installed: Installed = { versions: {}, failures: {} };
-  for (const each of [NODE, ...packages]) {
+  for (const each of packages) {
     const { name } = each;
     const must = is_pinned || each === NODE;
     try {
@@ -68,10 +69,13 @@ export function installedIn(root: string): Installed {
 
 /** The value of PATH that finds an installed package's commands and the Node that they need. */
 export function pathOf(root: string, of: Package): string {
+  return `${commandsOf(root, NODE)}:${commandsOf(root, of)}:/usr/local/bin:/usr/bin:/bin`;
+}
+
+/** The folder of an installed package's commands. */
+export function commandsOf(root: string, { name, bin }: Package): string {
   const { versions } = installedIn(root);
-  const binOf = ({ name, bin }: Package): string =>
-    join(root, folderName(name, versions[name] ?? ''), bin);
-  return `${binOf(NODE)}:${binOf(of)}:/usr/local/bin:/usr/bin:/bin`;
+  return join(root, folderName(name, versions[name] ?? ''), bin);
 }
 
 function folderName(name: string, version: string): string {
@@ -79,12 +83,13 @@ function folderName(name: string, version: string): string {
 }
 
 async function newestVersion({ name, registry }: Package): Promise<string> {
+  const plain = name.replace(/\[.*/u, '');
   const { stdout } =
     registry === 'npm'
       ? await run('npm', ['view', name, 'version'])
-      : await run('python3', ['-m', 'pip', 'index', 'versions', name]);
+      : await run('python3', ['-m', 'pip', 'index', 'versions', plain]);
   const [version] =
-    /\d[\w.+-]*/u.exec(registry === 'npm' ? stdout : stdout.slice(name.length)) ?? [];
+    /\d[\w.+-]*/u.exec(registry === 'npm' ? stdout : stdout.slice(plain.length)) ?? [];
   if (version === undefined) throw new Error(`There is no version of ${name}.`);
   return version;
 }
@@ -107,7 +112,9 @@ async function installNpm(cwd: string, name: string, version: string): Promise<v
 }
 
 async function installPypi(cwd: string, name: string, version: string): Promise<void> {
-  await run('python3', ['-m', 'venv', 'venv'], { cwd, timeout: INSTALL_MS });
-  const args = ['install', '--quiet', '--disable-pip-version-check', `${name}==${version}`];
-  await run(join(cwd, 'venv/bin/pip'), args, { cwd, timeout: INSTALL_MS });
+  // A pip of its own would take longer than most packages.
+  await run('python3', ['-m', 'venv', '--without-pip', 'venv'], { cwd, timeout: INSTALL_MS });
+  const pip = ['-m', 'pip', '--python', 'venv/bin/python', '--disable-pip-version-check'];
+  const args = [...pip, 'install', '--quiet', '--prefer-binary', `${name}==${version}`];
+  await run('python3', args, { cwd, timeout: INSTALL_MS });
 }

@@ -53,3 +53,15 @@ export class Script {
     return { turn: 'step', call: { ...step, name: listed }, number };
   }
 }
+
+/** The price of a scripted model in gateway.yaml, in dollars. */
+export const PRICE =
+  '{ input_per_million: 3, cached_input_per_million: 0.3, output_per_million: 15 }';
+
+/** What a call costs at this price, as the ledger has it. */
+export function chargeOf({ usage }: UpstreamCall): string {
+  const { prompt_tokens, cached_tokens, completion_tokens } = usage;
+  const nano =
+    (prompt_tokens - cached_tokens) * 3_000 + cached_tokens * 300 + completion_tokens * 15_000;
+  return `-${(nano / 1e9).toFixed(9).replace(/0{1,9}$/u, '')}`;
+}
