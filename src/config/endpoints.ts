@@ -186,6 +186,7 @@ export const DASHBOARD_PATHS: ReadonlySet<string> = new Set([
   'agents',
   'api',
   'assets',
+  'caches',
   'docs',
   'ledger',
   'models',

@@ -20,6 +20,8 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'generate-content': { contents: CONTENTS },
   'stream-generate-content': { contents: CONTENTS },
   embedding: { input: 'Hi' },
+  'embed-content': { content: CONTENTS[0] },
+  'batch-embed-contents': { requests: [{ content: CONTENTS[0] }] },
   'image-generation': { prompt: 'A fox' },
   'openai-image': { prompt: 'A fox' },
   'image-edit': { prompt: 'A fox', image: PNG },
@@ -50,6 +52,8 @@ describe('the preview of requests', () => {
         [...capabilities].some((one) => one === route.capability),
       );
       const body = BODIES[format];
+      // It refuses every body in words, and calls no upstream.
+      if (format === 'responses-compact') continue;
       if (!model || !body) throw new Error(`There is no model or no body for ${name} (${format}).`);
       const alone = { ...configuration, endpoints: [endpoint] };
       const { at, upstreams } = await previewRequests(body, model, alone);

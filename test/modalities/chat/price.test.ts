@@ -363,6 +363,8 @@ describe('the bill of reported usage', () => {
       },
       cost_nano: 15n * 150n + 10n * 15n + 5n * 1_000n + 17n * 600n + 3n * 2_000n,
       estimated: false,
+      saved_nano: 10n * (150n - 15n),
+      missed_nano: 20n * (150n - 15n),
     });
   });
 
@@ -447,6 +449,8 @@ describe('the bill of an answer whose calls have reported a part', () => {
       },
       cost_nano: 20n * 150n + 9_980n * 15n + 8n * 600n,
       estimated: false,
+      saved_nano: 9_980n * (150n - 15n),
+      missed_nano: 20n * (150n - 15n),
     });
   });
 
@@ -457,6 +461,8 @@ describe('the bill of an answer whose calls have reported a part', () => {
         usage: { prompt_tokens: 5_005, completion_tokens: 42, cached_tokens: 4_990 },
         cost_nano: 15n * 150n + 4_990n * 15n + 42n * 600n,
         estimated: true,
+        saved_nano: 4_990n * (150n - 15n),
+        missed_nano: 15n * (150n - 15n),
       });
     }
   });
