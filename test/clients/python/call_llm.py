@@ -19,7 +19,9 @@ home.joinpath("extra-openai-models.yaml").write_text(
 
 def llm(*args: str) -> str:
     command = [sys.executable, "-m", "llm", *args]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    # It would wait for the end of an open standard input.
+    options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+    return subprocess.run(command, check=True, **options).stdout.strip()
 
 
 llm("keys", "set", "tollgate", "--value", os.environ["TOLLGATE_API_KEY"])
