@@ -50,7 +50,9 @@ function commonTail(
     at -= 1;
     // A model's ID has any number of parts: it begins behind the word before it.
     const before = endpoint[index - 1];
-    if (name === '{model' && before !== undefined) at = given.lastIndexOf(before, at - 1) + 1;
+    if (name === '{model' && before !== undefined && at > 0) {
+      at = given.lastIndexOf(before, at - 1) + 1;
+    }
     if (name === undefined || end !== '') tail = { at_given: at, at_endpoint: index };
     if (at === 0) break;
   }

@@ -43,6 +43,8 @@ const UNKNOWN: [method: string, path: string][] = [
   ['POST', '/nothing'],
   ['POST', '/v1/chat'],
   ['GET', '/v1/x/y'],
+  ['POST', '/queue'],
+  ['POST', '/v1/queue'],
   ['GET', '/status'],
   ['GET', '/v1/requests/1/status'],
   ['PATCH', '/chat/completions'],
