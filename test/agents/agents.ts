@@ -34,6 +34,8 @@ export interface Agent {
   writes: readonly (keyof TaskFiles)[];
   /** How many requests it sends beside those of its turns, such as one for a title. */
   asides: number;
+  /** What it does without credit, where that is more than one call, or other words, or success. */
+  without_credit?: { calls?: number; says?: RegExp; status?: number };
 }
 
 /** The parts of most agents. */
@@ -173,6 +175,7 @@ export const AGENTS: readonly Agent[] = [
     steps: (files) =>
       shellSteps(files).map((command) => ({ name: 'shell', arguments: { command } })),
     asides: 1,
+    without_credit: { says: /add more credits/u, status: 0 },
   },
   {
     ...USUAL,
@@ -197,6 +200,8 @@ export const AGENTS: readonly Agent[] = [
     ],
     steps: () => [wholeFile('one\n'), wholeFile('two\n'), `${FINAL_TEXT}\n\n${wholeFile(CONTENT)}`],
     writes: ['hello'],
+    // Its LiteLLM sends a refused call again, for a minute.
+    without_credit: { calls: 9, status: 0 },
   },
 ];
 

@@ -63,10 +63,10 @@ export async function serve(yaml: string): Promise<Served> {
     },
     // The log is written with a delay; a request of our own marks the end of the others.
     requests: async ({ id, secret }) => {
-      await ask({ url, secret }, '/v1/models');
+      await ask({ url, secret }, '/v1/models/the-last');
       await eventually('the log has the last request', async () => {
         await new Promise(setImmediate);
-        return linesOf(id).at(-1)?.msg === 'GET /v1/models';
+        return linesOf(id).at(-1)?.msg === 'GET /v1/models/the-last';
       });
       return linesOf(id).slice(0, -1);
     },
