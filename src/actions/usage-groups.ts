@@ -101,6 +101,7 @@ export const COUNTS = [
   'prompt_tokens',
   'cached_tokens',
   'cache_write_tokens',
+  'cache_write_1h_tokens',
   'audio_input_tokens',
   'completion_tokens',
   'audio_output_tokens',

@@ -1,6 +1,12 @@
 import { divideUp, minNano } from '../lib/money.js';
 import type { ModelLimits, Price } from '../core/model.js';
-import { INPUT_CLASSES, OUTPUT_CLASSES, TOKEN_CLASSES, type TokenUsage } from '../core/usage.js';
+import {
+  INPUT_CLASSES,
+  NO_TOKENS,
+  OUTPUT_CLASSES,
+  TOKEN_CLASSES,
+  type TokenUsage,
+} from '../core/usage.js';
 import { isRecord } from '../lib/objects.js';
 import type { Task, TaskCharge } from '../store/tasks/task-types.js';
 
@@ -58,6 +64,9 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
   const output = usage.completion_tokens_details;
   if (isRecord(input)) readInput(input, read);
   if (isRecord(output)) readOutput(output, read);
+  if (isTierName(usage.service_tier)) read.tier = usage.service_tier;
+  const tool_calls = readToolCalls(usage.tool_calls);
+  if (tool_calls) read.tool_calls = tool_calls;
   return read;
 }
 
@@ -89,11 +98,31 @@ function readOutput(details: Record<string, unknown>, read: TokenUsage): void {
   }
 }
 
+function isTierName(value: unknown): value is string {
+  return typeof value === 'string' && /^\w[\w.-]{0,63}$/u.test(value);
+}
+
+/** No upstream calls its tools more often for one answer: a higher count is nonsense. */
+const MAX_TOOL_CALLS = 1_000;
+
+/** The counts of calls of tools that are counts; undefined if none is above zero. */
+function readToolCalls(calls: unknown): Record<string, number> | undefined {
+  if (!isRecord(calls)) return undefined;
+  const read = Object.entries(calls).filter((entry): entry is [string, number] => {
+    const [name, count] = entry;
+    return /^\w{1,64}$/u.test(name) && isCount(count) && count > 0 && count <= MAX_TOOL_CALLS;
+  });
+  return read.length > 0 ? Object.fromEntries(read) : undefined;
+}
+
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** The sum of the usage of two calls. A class that only one of them has is taken from that one. */
+/**
+ * The sum of the usage of two calls. A class that only one of them has is taken from that one. It
+ * names a tier only if both calls, or the only one with tokens, name it.
+ */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   const sum: TokenUsage = {
     prompt_tokens: one.prompt_tokens + other.prompt_tokens,
@@ -103,6 +132,20 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
     const counts = [one[name], other[name]].filter((count) => count !== undefined);
     if (counts.length > 0) sum[name] = counts.reduce((all, count) => all + count, 0);
   }
+  const tier = one === NO_TOKENS || one.tier === other.tier ? other.tier : undefined;
+  if (tier !== undefined) sum.tier = tier;
+  const tool_calls = addToolCalls(one.tool_calls, other.tool_calls);
+  if (tool_calls) sum.tool_calls = tool_calls;
+  return sum;
+}
+
+function addToolCalls(
+  one: TokenUsage['tool_calls'],
+  other: TokenUsage['tool_calls'],
+): TokenUsage['tool_calls'] {
+  if (!one || !other) return one ?? other;
+  const sum: Record<string, number> = { ...one };
+  for (const [name, count] of Object.entries(other)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 }
 
@@ -145,15 +188,18 @@ const MILLION = 1_000_000n;
  * output. The sum is rounded up once.
  */
 export function tokenCost(usage: TokenUsage, price: Price): bigint {
-  const { cached_tokens = 0, cache_write_tokens = 0, audio_input_tokens = 0 } = usage;
-  const { audio_output_tokens = 0 } = usage;
+  const { cached_tokens = 0, audio_input_tokens = 0, audio_output_tokens = 0 } = usage;
+  const { cache_write_tokens = 0, cache_write_1h_tokens = 0 } = usage;
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
-  const plain = usage.prompt_tokens - cached_tokens - cache_write_tokens - audio_input_tokens;
+  const { cache_write_nano_per_million: write = input } = price;
+  const written = cache_write_tokens + cache_write_1h_tokens;
+  const plain = usage.prompt_tokens - cached_tokens - written - audio_input_tokens;
   const text_output = usage.completion_tokens - audio_output_tokens;
   const sum =
     BigInt(plain) * input +
     BigInt(cached_tokens) * (price.cached_input_nano_per_million ?? input) +
-    BigInt(cache_write_tokens) * (price.cache_write_nano_per_million ?? input) +
+    BigInt(cache_write_tokens) * write +
+    BigInt(cache_write_1h_tokens) * (price.cache_write_1h_nano_per_million ?? write) +
     BigInt(audio_input_tokens) * (price.audio_input_nano_per_million ?? input) +
     BigInt(text_output) * output +
     BigInt(audio_output_tokens) * (price.audio_output_nano_per_million ?? output);
@@ -165,11 +211,13 @@ export function cacheSavings(
   usage: TokenUsage,
   price: Price,
 ): Pick<Bill, 'saved_nano' | 'missed_nano'> {
-  const { prompt_tokens, cached_tokens = 0, cache_write_tokens = 0 } = usage;
+  const { prompt_tokens, cached_tokens = 0 } = usage;
+  const { cache_write_tokens = 0, cache_write_1h_tokens = 0 } = usage;
   const { input_nano_per_million: input, cached_input_nano_per_million: cached = input } = price;
   const savings: ReturnType<typeof cacheSavings> = {};
-  if (cached_tokens + cache_write_tokens > 0) {
-    const plain = { ...usage, cached_tokens: 0, cache_write_tokens: 0 };
+  if (cached_tokens + cache_write_tokens + cache_write_1h_tokens > 0) {
+    const none = { cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 };
+    const plain = { ...usage, ...none };
     savings.saved_nano = tokenCost(plain, price) - tokenCost(usage, price);
   }
   if (cached < input) {
@@ -185,9 +233,10 @@ export function cacheSavings(
  */
 export function maxTokenCost(usage: TokenUsage, price: Price): bigint {
   const { cached_input_nano_per_million: cached, cache_write_nano_per_million: write } = price;
+  const { cache_write_1h_nano_per_million: write_1h } = price;
   const { audio_input_nano_per_million: audio_input, audio_output_nano_per_million: audio_output } =
     price;
-  const input = highest(price.input_nano_per_million, cached, write);
+  const input = highest(price.input_nano_per_million, cached, write, write_1h);
   const { prompt_tokens, completion_tokens, audio_input_tokens = 0 } = usage;
   return tokenCost(
     { prompt_tokens, completion_tokens, audio_input_tokens },
@@ -216,6 +265,7 @@ export function detailedUsageBody(usage: TokenUsage): object {
   const input = named({
     cached_tokens: usage.cached_tokens,
     cache_write_tokens: usage.cache_write_tokens,
+    cache_write_1h_tokens: usage.cache_write_1h_tokens,
     audio_tokens: usage.audio_input_tokens,
   });
   const output = named({

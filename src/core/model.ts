@@ -22,6 +22,8 @@ export interface TokenPrices {
   /** Prices of token classes. A class without one has the price of input or output. */
   cached_input_nano_per_million?: bigint;
   cache_write_nano_per_million?: bigint;
+  /** Without it, such writes have the price of the others. */
+  cache_write_1h_nano_per_million?: bigint;
   audio_input_nano_per_million?: bigint;
   audio_output_nano_per_million?: bigint;
 }
@@ -34,10 +36,30 @@ export interface LongPromptPrices extends Partial<TokenPrices> {
   above_tokens: number;
 }
 
-/** Prices in nano-dollars. */
+/** The prices of calls that the upstream served in one service tier. */
+export interface TierPrices extends Partial<TokenPrices> {
+  long_prompt?: LongPromptPrices;
+}
+
+/** The prices of calls that begin within these times of each day. */
+export interface OffPeakPrices extends Partial<TokenPrices> {
+  /** Minutes after midnight in `zone`. If `from` is the later one, the times span midnight. */
+  from_minute: number;
+  to_minute: number;
+  zone: string;
+}
+
+/** Prices in nano-dollars. `cardOf` of `billing/rate-card.ts` lays the parts over each other. */
 export interface Price extends TokenPrices {
   free: boolean;
   long_prompt?: LongPromptPrices;
+  /** By the name of the tier. A price that is not given stays as it is. */
+  tiers?: ReadonlyMap<string, TierPrices>;
+  off_peak?: OffPeakPrices;
+  /** Nano-dollars for one call of a tool that the upstream runs, by the tool's name. */
+  per_tool_call?: ReadonlyMap<string, bigint>;
+  /** Nano-dollars for a call, whatever it uses. */
+  per_request?: bigint;
   /** Whether the file gives only a price for input, so that output is free. */
   input_only?: boolean;
   /** Nano-dollars by `any`, by quality (`hd`), by size (`1024x1024`) or both (`hd/1024x1024`). */
@@ -56,6 +78,7 @@ export const TOKEN_UNITS = {
   input_per_million: 'input_nano_per_million',
   cached_input_per_million: 'cached_input_nano_per_million',
   cache_write_per_million: 'cache_write_nano_per_million',
+  cache_write_1h_per_million: 'cache_write_1h_nano_per_million',
   audio_input_per_million: 'audio_input_nano_per_million',
   output_per_million: 'output_nano_per_million',
   audio_output_per_million: 'audio_output_nano_per_million',

@@ -1,5 +1,10 @@
 /** Parts of the prompt that may have their own price. If two overlap, the first one counts. */
-export const INPUT_CLASSES = ['cached_tokens', 'cache_write_tokens', 'audio_input_tokens'] as const;
+export const INPUT_CLASSES = [
+  'cached_tokens',
+  'cache_write_tokens',
+  'cache_write_1h_tokens',
+  'audio_input_tokens',
+] as const;
 
 /** Parts of the completion. */
 export const OUTPUT_CLASSES = ['audio_output_tokens', 'reasoning_tokens'] as const;
@@ -13,21 +18,28 @@ export const OTHER_UNITS = ['video_seconds', 'audio_seconds', 'images', 'charact
 
 /**
  * Tokens as the upstream counts them; billing checks them. The classes are parts of the first two
- * counts: cached, cache_write and audio_input of the prompt, where no token counts twice; reasoning
- * and audio_output of the completion. A class that the upstream does not report is absent.
+ * counts: cached, both kinds of cache writes and audio_input of the prompt, where no token counts
+ * twice; reasoning and audio_output of the completion. A class that the upstream does not report is
+ * absent.
  */
 export interface TokenUsage extends Partial<Record<TokenClass, number>> {
   prompt_tokens: number;
   completion_tokens: number;
   /** Read from the upstream's cache. */
   cached_tokens?: number;
-  /** Written into the upstream's cache. */
+  /** Written into the upstream's cache, but for those of the next class. */
   cache_write_tokens?: number;
+  /** Written into the upstream's cache for an hour. */
+  cache_write_1h_tokens?: number;
   /** Audio that was not read from the cache. */
   audio_input_tokens?: number;
   audio_output_tokens?: number;
   /** Part of the output that the upstream may not show. It has no price of its own. */
   reasoning_tokens?: number;
+  /** The service tier that the answer names as its own. */
+  tier?: string;
+  /** How often the upstream has run its own tools, by the names of `per_tool_call`. */
+  tool_calls?: Readonly<Record<string, number>>;
 }
 
 /** The usage of work that is not counted in tokens, or of none. */
@@ -50,7 +62,12 @@ export interface UpstreamUsage {
   prompt_tokens_details?: {
     cached_tokens?: unknown;
     cache_write_tokens?: unknown;
+    cache_write_1h_tokens?: unknown;
     audio_tokens?: unknown;
   };
   completion_tokens_details?: { reasoning_tokens?: unknown; audio_tokens?: unknown };
+  /** The answer's own service tier. */
+  service_tier?: unknown;
+  /** Counts of calls of the upstream's own tools. */
+  tool_calls?: Record<string, unknown>;
 }

@@ -69,6 +69,7 @@ const EVERY_IMAGE = 'per_image any';
 const PAYS_AS: Readonly<Record<string, string>> = {
   cached_input_per_million: 'input_per_million',
   cache_write_per_million: 'input_per_million',
+  cache_write_1h_per_million: 'cache_write_per_million',
   audio_input_per_million: 'input_per_million',
   audio_output_per_million: 'output_per_million',
 };
@@ -78,8 +79,8 @@ function amountOf(unit: string, amounts: ReadonlyMap<string, string>): string | 
   if (long_unit !== undefined) return amounts.get(unit) ?? longAmount(long_unit, amounts);
   const [, kind = ''] = /^per_image (.+)$/u.exec(unit) ?? [];
   const wider = kind.split('/').map((part) => `per_image ${part}`);
-  const names = kind === '' ? [PAYS_AS[unit] ?? unit] : [...wider, EVERY_IMAGE];
-  for (const name of [unit, ...names]) {
+  const names = kind === '' ? payingUnits(unit) : [unit, ...wider, EVERY_IMAGE];
+  for (const name of names) {
     const amount = amounts.get(name);
     if (amount !== undefined) return amount;
   }
@@ -88,8 +89,15 @@ function amountOf(unit: string, amounts: ReadonlyMap<string, string>): string | 
 
 /** The price behind a long prompt that has none of its own: of its class, of input or output. */
 function longAmount(unit: string, amounts: ReadonlyMap<string, string>): string | undefined {
-  const pays_as = PAYS_AS[unit] ?? unit;
-  return amounts.get(unit) ?? amounts.get(`long_prompt ${pays_as}`) ?? amounts.get(pays_as);
+  const names = payingUnits(unit).flatMap((one) => [`long_prompt ${one}`, one]);
+  const name = names.find((one) => amounts.has(one));
+  return name === undefined ? undefined : amounts.get(name);
+}
+
+/** A unit, and those whose price it has where it has none of its own, nearest first. */
+function payingUnits(unit: string): string[] {
+  const wider = PAYS_AS[unit];
+  return wider === undefined ? [unit] : [unit, ...payingUnits(wider)];
 }
 
 /** `up by 20 %`, `down by 5 %`. */

@@ -233,6 +233,7 @@ function compose(
     completion_tokens: usage?.completion_tokens ?? null,
     cached_tokens: usage?.cached_tokens ?? null,
     cache_write_tokens: usage?.cache_write_tokens ?? null,
+    cache_write_1h_tokens: usage?.cache_write_1h_tokens ?? null,
     audio_input_tokens: usage?.audio_input_tokens ?? null,
     audio_output_tokens: usage?.audio_output_tokens ?? null,
     reasoning_tokens: usage?.reasoning_tokens ?? null,

@@ -130,8 +130,11 @@ function chargeOf(
 
 /** The counts of a bill as JSON. Most have tokens alone, which takes no serializer. */
 function usageText({ usage, counts }: Bill): string {
-  const { prompt_tokens, completion_tokens } = usage;
-  if (counts) return JSON.stringify({ ...counts, prompt_tokens, completion_tokens });
+  const { prompt_tokens, completion_tokens, tier: service_tier, tool_calls } = usage;
+  if (counts ?? service_tier ?? tool_calls) {
+    const tokens = { prompt_tokens, completion_tokens };
+    return JSON.stringify({ ...counts, ...tokens, service_tier, tool_calls });
+  }
   return `{"prompt_tokens":${prompt_tokens},"completion_tokens":${completion_tokens}}`;
 }
 

@@ -38,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '020-rates', up: createRates },
   { name: '021-rests', up: createRests },
   { name: '022-agents', up: nameAgents },
+  { name: '023-cache-hours', up: countHourWrites },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -277,6 +278,18 @@ async function countClasses(trx: Knex): Promise<void> {
     table.bigInteger('audio_input_tokens');
     table.bigInteger('audio_output_tokens');
     table.bigInteger('reasoning_tokens');
+  });
+}
+
+/** Adds the tokens that were written into a cache for an hour; null in the rows of before. */
+async function countHourWrites(trx: Knex): Promise<void> {
+  for (const name of ['ledger', 'requests']) {
+    await trx.schema.alterTable(name, (table) => {
+      table.bigInteger('cache_write_1h_tokens');
+    });
+  }
+  await trx.schema.alterTable('request_totals', (table) => {
+    table.bigInteger('cache_write_1h_tokens').notNullable().defaultTo(0);
   });
 }
 

@@ -173,6 +173,7 @@ function recordOf(at: number, total: number): RequestRecord {
     completion_tokens: 200,
     cached_tokens: at % 3 === 0 ? 500 : null,
     cache_write_tokens: null,
+    cache_write_1h_tokens: null,
     audio_input_tokens: null,
     audio_output_tokens: null,
     reasoning_tokens: null,

@@ -9,7 +9,7 @@ import {
   tokenCost,
 } from '../../src/billing/bill.js';
 import type { Price } from '../../src/core/model.js';
-import type { TokenUsage } from '../../src/core/usage.js';
+import { INPUT_CLASSES, NO_TOKENS, type TokenUsage } from '../../src/core/usage.js';
 
 const MILLION = 1_000_000n;
 
@@ -25,6 +25,7 @@ const prices: fc.Arbitrary<Price> = fc.record(
     output_nano_per_million: nano,
     cached_input_nano_per_million: nano,
     cache_write_nano_per_million: nano,
+    cache_write_1h_nano_per_million: nano,
     audio_input_nano_per_million: nano,
     audio_output_nano_per_million: nano,
   },
@@ -39,7 +40,12 @@ const told = fc.record({
   prompt_tokens_details: fc.oneof(
     fc.anything(),
     fc.record(
-      { cached_tokens: figure, cache_write_tokens: figure, audio_tokens: figure },
+      {
+        cached_tokens: figure,
+        cache_write_tokens: figure,
+        cache_write_1h_tokens: figure,
+        audio_tokens: figure,
+      },
       { requiredKeys: [] },
     ),
   ),
@@ -59,13 +65,14 @@ function priceOf(input_nano_per_million: bigint, output_nano_per_million: bigint
   return { free: false, input_nano_per_million, output_nano_per_million };
 }
 
-/** A price of its own for each class, in nano-dollars a token: 1, 2, 3 and 4, then 10 and 20. */
+/** A price of its own for each class, in nano-dollars a token: 1 to 5, then 10 and 20. */
 const CLASSED: Price = {
   free: false,
   input_nano_per_million: MILLION,
   cached_input_nano_per_million: 2n * MILLION,
   cache_write_nano_per_million: 3n * MILLION,
   audio_input_nano_per_million: 4n * MILLION,
+  cache_write_1h_nano_per_million: 5n * MILLION,
   output_nano_per_million: 10n * MILLION,
   audio_output_nano_per_million: 20n * MILLION,
 };
@@ -82,12 +89,13 @@ describe('readUsage', () => {
     [
       'every class',
       usage(
-        { cached_tokens: 20, cache_write_tokens: 30, audio_tokens: 40 },
+        { cached_tokens: 20, cache_write_tokens: 30, cache_write_1h_tokens: 5, audio_tokens: 40 },
         { reasoning_tokens: 15, audio_tokens: 25 },
       ),
       {
         cached_tokens: 20,
         cache_write_tokens: 30,
+        cache_write_1h_tokens: 5,
         audio_input_tokens: 40,
         reasoning_tokens: 15,
         audio_output_tokens: 25,
@@ -101,9 +109,19 @@ describe('readUsage', () => {
       { cached_tokens: 80, audio_input_tokens: 20 },
     ],
     [
-      'three classes that overlap',
-      usage({ cached_tokens: 60, cache_write_tokens: 50, audio_tokens: 10 }),
-      { cached_tokens: 60, cache_write_tokens: 40, audio_input_tokens: 0 },
+      'four classes that overlap',
+      usage({
+        cached_tokens: 60,
+        cache_write_tokens: 30,
+        cache_write_1h_tokens: 20,
+        audio_tokens: 10,
+      }),
+      {
+        cached_tokens: 60,
+        cache_write_tokens: 30,
+        cache_write_1h_tokens: 10,
+        audio_input_tokens: 0,
+      },
     ],
     [
       'reasoning and sound that overlap, which nobody adds up',
@@ -141,6 +159,22 @@ describe('readUsage', () => {
     });
   }
 
+  it('reads the tier of the answer and the calls of tools', () => {
+    const told = { service_tier: 'flex', tool_calls: { web_search: 2, file_search: 0 } };
+    const { tier, tool_calls } = read({ ...usage(), ...told });
+    expect({ tier, tool_calls }).to.deep.equal({ tier: 'flex', tool_calls: { web_search: 2 } });
+  });
+
+  it('leaves out a tier that is no name, and counts of tools that are nonsense', () => {
+    for (const service_tier of [null, '', 'a b', 7, ['flex'], 'x'.repeat(65)]) {
+      expect(read({ ...usage(), service_tier })).to.not.have.property('tier');
+    }
+    const calls = [null, [], { web_search: -1 }, { web_search: 1.5 }, { web_search: 1_001 }];
+    for (const tool_calls of [...calls, { web_search: '2' }, { 'web search': 2 }, {}, 4]) {
+      expect(read({ ...usage(), tool_calls })).to.not.have.property('tool_calls');
+    }
+  });
+
   for (const said of [undefined, null, 'much', [], {}, { prompt_tokens: 1 }]) {
     it(`reads nothing from ${JSON.stringify(said)}`, () => {
       expect(readUsage(said)).to.equal(undefined);
@@ -151,8 +185,7 @@ describe('readUsage', () => {
     fc.assert(
       fc.property(told, (said) => {
         const tokens = read(said);
-        const { cached_tokens = 0, cache_write_tokens = 0, audio_input_tokens = 0 } = tokens;
-        const sum = cached_tokens + cache_write_tokens + audio_input_tokens;
+        const sum = INPUT_CLASSES.reduce((all, name) => all + (tokens[name] ?? 0), 0);
         expect(sum >= 0 && sum <= tokens.prompt_tokens).to.equal(true);
         const { audio_output_tokens = 0, reasoning_tokens = 0 } = tokens;
         const out = Math.max(audio_output_tokens, reasoning_tokens);
@@ -206,6 +239,18 @@ describe('tokenCost', () => {
       6n + 4n * 3n,
     ],
     [
+      'cache writes of an hour',
+      { prompt_tokens: 10, completion_tokens: 0, cache_write_tokens: 3, cache_write_1h_tokens: 4 },
+      CLASSED,
+      3n + 3n * 3n + 4n * 5n,
+    ],
+    [
+      'cache writes of an hour that have no price of their own',
+      { prompt_tokens: 10, completion_tokens: 0, cache_write_1h_tokens: 4 },
+      { ...priceOf(MILLION, 0n), cache_write_nano_per_million: 3n * MILLION },
+      6n + 4n * 3n,
+    ],
+    [
       'sound in the prompt',
       { prompt_tokens: 10, completion_tokens: 0, audio_input_tokens: 4 },
       CLASSED,
@@ -254,13 +299,18 @@ describe('tokenCost', () => {
       fc.property(told, prices, (said, price) => {
         const usage = read(said);
         const { cached_tokens = 0, cache_write_tokens = 0, audio_input_tokens = 0 } = usage;
-        const { audio_output_tokens = 0 } = usage;
-        const text = usage.prompt_tokens - cached_tokens - cache_write_tokens - audio_input_tokens;
+        const { audio_output_tokens = 0, cache_write_1h_tokens = 0 } = usage;
+        const classes = INPUT_CLASSES.reduce((all, name) => all + (usage[name] ?? 0), 0);
+        const text = usage.prompt_tokens - classes;
         const { input_nano_per_million: input, output_nano_per_million: output } = price;
         const exact = [
           [text, input],
           [cached_tokens, price.cached_input_nano_per_million ?? input],
           [cache_write_tokens, price.cache_write_nano_per_million ?? input],
+          [
+            cache_write_1h_tokens,
+            price.cache_write_1h_nano_per_million ?? price.cache_write_nano_per_million ?? input,
+          ],
           [audio_input_tokens, price.audio_input_nano_per_million ?? input],
           [usage.completion_tokens - audio_output_tokens, output],
           [audio_output_tokens, price.audio_output_nano_per_million ?? output],
@@ -277,7 +327,8 @@ describe('tokenCost', () => {
     fc.assert(
       fc.property(told, prices, (said, price) => {
         const usage = read(said);
-        const { cached_tokens: _read, cache_write_tokens: _written, ...plain } = usage;
+        const none = { cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 };
+        const plain = { ...usage, ...none };
         const { saved_nano = 0n, missed_nano = 0n } = cacheSavings(usage, price);
         expect(tokenCost(usage, price)).to.equal(tokenCost(plain, price) - saved_nano);
         expect(missed_nano >= 0n).to.equal(true);
@@ -318,6 +369,16 @@ describe('maxTokenCost', () => {
       'text at what writing it into a cache costs',
       usage,
       { ...priceOf(MILLION, 0n), cache_write_nano_per_million: dear },
+      90n,
+    ],
+    [
+      'text at what writing it into a cache for an hour costs',
+      usage,
+      {
+        ...priceOf(MILLION, 0n),
+        cache_write_nano_per_million: MILLION,
+        cache_write_1h_nano_per_million: dear,
+      },
       90n,
     ],
     [
@@ -386,6 +447,21 @@ describe('addUsage', () => {
       cached_tokens: 6,
       reasoning_tokens: 2,
     });
+  });
+
+  it('adds up the calls of tools, and names a tier only if both calls name it', () => {
+    const counts = { prompt_tokens: 1, completion_tokens: 1 };
+    const one = { ...counts, tier: 'flex', tool_calls: { web_search: 2 } };
+    const other = { ...counts, tier: 'flex', tool_calls: { web_search: 1, file_search: 3 } };
+    const { tier, tool_calls } = addUsage(one, other);
+    expect({ tier, tool_calls }).to.deep.equal({
+      tier: 'flex',
+      tool_calls: { web_search: 3, file_search: 3 },
+    });
+    expect(addUsage(one, { ...other, tier: 'priority' })).to.not.have.property('tier');
+    expect(addUsage(one, counts)).to.not.have.property('tier');
+    expect(addUsage(NO_TOKENS, one)).to.deep.equal(one);
+    expect(addUsage(one, counts).tool_calls).to.deep.equal({ web_search: 2 });
   });
 });
 

@@ -76,6 +76,7 @@ onEachStore('the store of holds and charges', (ground) => {
       estimated: true,
       cached_tokens: 3,
       cache_write_tokens: null,
+      cache_write_1h_tokens: null,
       audio_input_tokens: null,
       audio_output_tokens: null,
       reasoning_tokens: 0,

@@ -165,7 +165,7 @@ function CacheTable(props: {
       head: 'Written',
       label: 'Written',
       class: 'number soft',
-      cell: ({ totals }) => formatCount(totals.cache_write_tokens),
+      cell: ({ totals }) => formatCount(totals.cache_write_tokens + totals.cache_write_1h_tokens),
     },
     {
       head: 'Saved',

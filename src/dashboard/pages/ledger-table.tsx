@@ -155,6 +155,7 @@ function Description(props: { entry: LedgerEntry; requests: string }): JSX.Eleme
 export const CLASS_WORDS: Record<TokenClass, string> = {
   cached_tokens: 'cached',
   cache_write_tokens: 'written to the cache',
+  cache_write_1h_tokens: 'written for an hour',
   audio_input_tokens: 'audio in',
   audio_output_tokens: 'audio out',
   reasoning_tokens: 'reasoning',

@@ -8,6 +8,7 @@ const UNIT_WORDS: Record<TokenUnit, string> = {
   input_per_million: 'Input',
   cached_input_per_million: 'Cached input',
   cache_write_per_million: 'Cache writes',
+  cache_write_1h_per_million: 'Cache writes for an hour',
   audio_input_per_million: 'Audio input',
   output_per_million: 'Output',
   audio_output_per_million: 'Audio output',

@@ -102,6 +102,7 @@ const COLUMNS: Column[] = [
   { name: 'Input tokens', of: ({ prompt_tokens }) => prompt_tokens },
   { name: 'Cached', of: ({ cached_tokens }) => cached_tokens },
   { name: 'Cache writes', of: ({ cache_write_tokens }) => cache_write_tokens },
+  { name: 'Cache writes, 1 h', of: ({ cache_write_1h_tokens }) => cache_write_1h_tokens },
   { name: 'Audio in', of: ({ audio_input_tokens }) => audio_input_tokens },
   { name: 'Output tokens', of: ({ completion_tokens }) => completion_tokens },
   { name: 'Audio out', of: ({ audio_output_tokens }) => audio_output_tokens },

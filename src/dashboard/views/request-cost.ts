@@ -62,6 +62,7 @@ function usageOf(record: RequestRecord): TokenUsage {
     completion_tokens: record.completion_tokens ?? 0,
     cached_tokens: record.cached_tokens ?? 0,
     cache_write_tokens: record.cache_write_tokens ?? 0,
+    cache_write_1h_tokens: record.cache_write_1h_tokens ?? 0,
     audio_input_tokens: record.audio_input_tokens ?? 0,
     audio_output_tokens: record.audio_output_tokens ?? 0,
   };
@@ -69,14 +70,21 @@ function usageOf(record: RequestRecord): TokenUsage {
 
 /** A line for each class of `tokenCost` that costs something. */
 function tokenLines(usage: TokenUsage, price: Price): CostLine[] {
-  const { cached_tokens = 0, cache_write_tokens = 0, audio_input_tokens = 0 } = usage;
-  const { audio_output_tokens = 0 } = usage;
-  const plain = usage.prompt_tokens - cached_tokens - cache_write_tokens - audio_input_tokens;
+  const { cached_tokens = 0, audio_input_tokens = 0, audio_output_tokens = 0 } = usage;
+  const { cache_write_tokens = 0, cache_write_1h_tokens = 0 } = usage;
+  const written = cache_write_tokens + cache_write_1h_tokens;
+  const plain = usage.prompt_tokens - cached_tokens - written - audio_input_tokens;
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
+  const { cache_write_nano_per_million: write = input } = price;
   const classes: [string, number, bigint][] = [
     ['Input', plain, input],
     ['Cached input', cached_tokens, price.cached_input_nano_per_million ?? input],
-    ['Cache writes', cache_write_tokens, price.cache_write_nano_per_million ?? input],
+    ['Cache writes', cache_write_tokens, write],
+    [
+      'Cache writes for an hour',
+      cache_write_1h_tokens,
+      price.cache_write_1h_nano_per_million ?? write,
+    ],
     ['Audio input', audio_input_tokens, price.audio_input_nano_per_million ?? input],
     ['Output', usage.completion_tokens - audio_output_tokens, output],
     ['Audio output', audio_output_tokens, price.audio_output_nano_per_million ?? output],

@@ -69,6 +69,7 @@ export const chat: Modality = {
       input_per_million: { pays: TEXT },
       cached_input_per_million: { pays: TEXT, is_class: true },
       cache_write_per_million: { pays: TEXT, is_class: true },
+      cache_write_1h_per_million: { pays: TEXT, is_class: true },
       audio_input_per_million: { pays: TEXT, is_class: true },
       output_per_million: { pays: TEXT },
       audio_output_per_million: { pays: TEXT, is_class: true },

@@ -44,6 +44,7 @@ export const CHARGE_COLUMNS = [
   { name: 'estimated', type: 'boolean' },
   { name: 'cached_tokens', type: 'bigint' },
   { name: 'cache_write_tokens', type: 'bigint' },
+  { name: 'cache_write_1h_tokens', type: 'bigint' },
   { name: 'audio_input_tokens', type: 'bigint' },
   { name: 'audio_output_tokens', type: 'bigint' },
   { name: 'reasoning_tokens', type: 'bigint' },

@@ -31,6 +31,7 @@ export const NOTHING_USED: Readonly<UsageFigures> = Object.freeze({
   completion_tokens: 0,
   cached_tokens: 0,
   cache_write_tokens: 0,
+  cache_write_1h_tokens: 0,
   audio_input_tokens: 0,
   audio_output_tokens: 0,
   reasoning_tokens: 0,

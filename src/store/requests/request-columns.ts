@@ -46,6 +46,7 @@ const RARE_COLUMNS = [
   { name: 'units', type: 'json' },
   { name: 'uncollected_nano', type: 'nano' },
   { name: 'lost_nano', type: 'nano' },
+  { name: 'cache_write_1h_tokens', type: 'bigint' },
 ] as const satisfies readonly RequestColumn[];
 
 /**

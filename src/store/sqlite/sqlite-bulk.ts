@@ -208,6 +208,7 @@ function hasSameCounts(one: ChargeRow, other: ChargeRow): boolean {
     mine.estimated === its.estimated &&
     mine.cached_tokens === its.cached_tokens &&
     mine.cache_write_tokens === its.cache_write_tokens &&
+    mine.cache_write_1h_tokens === its.cache_write_1h_tokens &&
     mine.audio_input_tokens === its.audio_input_tokens &&
     mine.audio_output_tokens === its.audio_output_tokens &&
     mine.reasoning_tokens === its.reasoning_tokens &&

@@ -21,6 +21,7 @@ function isUsual(record: RequestRecord): boolean {
     code === null &&
     units === null &&
     record.cache_write_tokens === null &&
+    record.cache_write_1h_tokens === null &&
     record.audio_input_tokens === null &&
     record.audio_output_tokens === null &&
     uncollected_nano === 0n &&
@@ -121,6 +122,7 @@ export function bindRecord(values: unknown[], record: RequestRecord): void {
     record.units && JSON.stringify(record.units),
     record.uncollected_nano,
     record.lost_nano,
+    record.cache_write_1h_tokens,
   );
 }
 

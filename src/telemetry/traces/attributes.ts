@@ -53,11 +53,13 @@ export function requestAttributes(
 }
 
 function usage(record: RequestRecord): Attributes {
+  const { cache_write_tokens: brief, cache_write_1h_tokens: long } = record;
+  const written = brief === null && long === null ? undefined : (brief ?? 0) + (long ?? 0);
   return {
     'gen_ai.usage.input_tokens': record.prompt_tokens ?? undefined,
     'gen_ai.usage.output_tokens': record.completion_tokens ?? undefined,
     'gen_ai.usage.cache_read.input_tokens': record.cached_tokens ?? undefined,
-    'gen_ai.usage.cache_creation.input_tokens': record.cache_write_tokens ?? undefined,
+    'gen_ai.usage.cache_creation.input_tokens': written,
   };
 }
 

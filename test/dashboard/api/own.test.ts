@@ -118,13 +118,13 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
       'attachment; filename="usage-2026-10-22-2026-11-20-day.csv"',
     );
     expect(days.text).to.equal(
-      'day,calls,prompt_tokens,cached_tokens,cache_write_tokens,audio_input_tokens,' +
-        'completion_tokens,audio_output_tokens,reasoning_tokens,images,video_seconds,cost,' +
-        'saved,lost\r\n2026-11-20,1,9,6,0,0,5,0,2,0,0,0.000000005,0.00,0.00\r\n',
+      'day,calls,prompt_tokens,cached_tokens,cache_write_tokens,' +
+        'cache_write_1h_tokens,audio_input_tokens,completion_tokens,audio_output_tokens,reasoning_tokens,images,video_seconds,cost,' +
+        'saved,lost\r\n2026-11-20,1,9,6,0,0,0,5,0,2,0,0,0.000000005,0.00,0.00\r\n',
     );
     const keys = await ann.get('/api/usage?format=csv&by=key');
     expect(keys.text.split('\r\n')[1]).to.equal(
-      `${key.id},"'=HYPERLINK(""http://evil.example"",""x"")",1,9,6,0,0,5,0,2,0,0,0.000000005,0.00,0.00`,
+      `${key.id},"'=HYPERLINK(""http://evil.example"",""x"")",1,9,6,0,0,0,5,0,2,0,0,0.000000005,0.00,0.00`,
     );
   });
 

@@ -13,6 +13,7 @@ onEachStore('the table of ledger columns', (ground) => {
   const classes = {
     cached_tokens: 2 ** 40,
     cache_write_tokens: 2,
+    cache_write_1h_tokens: 6,
     audio_input_tokens: 0,
     audio_output_tokens: 4,
     reasoning_tokens: 5,

@@ -23,6 +23,7 @@ onEachStore('the ledger', (ground) => {
       estimated: false,
       cached_tokens: null,
       cache_write_tokens: null,
+      cache_write_1h_tokens: null,
       audio_input_tokens: null,
       audio_output_tokens: null,
       reasoning_tokens: null,

@@ -25,6 +25,7 @@ export function recordAt(time_ms: number, rest: Partial<RequestRecord> = {}): Re
     completion_tokens: 5,
     cached_tokens: null,
     cache_write_tokens: null,
+    cache_write_1h_tokens: null,
     audio_input_tokens: null,
     audio_output_tokens: null,
     reasoning_tokens: null,

@@ -168,11 +168,19 @@ function messagesUsage({
   completion_tokens,
   cached_tokens = 0,
   cache_write_tokens = 0,
+  cache_write_1h_tokens = 0,
 }: TokenUsage): object {
+  const written = cache_write_tokens + cache_write_1h_tokens;
   return {
-    input_tokens: Math.max(0, prompt_tokens - cached_tokens - cache_write_tokens),
-    cache_creation_input_tokens: cache_write_tokens,
+    input_tokens: Math.max(0, prompt_tokens - cached_tokens - written),
+    cache_creation_input_tokens: written,
     cache_read_input_tokens: cached_tokens,
+    ...(cache_write_1h_tokens > 0 && {
+      cache_creation: {
+        ephemeral_5m_input_tokens: cache_write_tokens,
+        ephemeral_1h_input_tokens: cache_write_1h_tokens,
+      },
+    }),
     output_tokens: completion_tokens,
   };
 }

@@ -156,6 +156,7 @@ function responsesUsage(usage: TokenUsage): object {
     input_tokens_details: {
       cached_tokens: usage.cached_tokens ?? 0,
       cache_write_tokens: usage.cache_write_tokens ?? 0,
+      ...(usage.cache_write_1h_tokens && { cache_write_1h_tokens: usage.cache_write_1h_tokens }),
     },
     output_tokens: completion_tokens,
     output_tokens_details: { reasoning_tokens: usage.reasoning_tokens ?? 0 },
