@@ -8,7 +8,7 @@ import type {
 import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import type { Upstream } from '../../src/core/model.js';
-import { isRecord } from '../../src/lib/objects.js';
+import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { broken } from './errors.js';
 import { targetOf, type Target } from './model.js';
 import { detailsOf } from './reasoning.js';
@@ -43,33 +43,68 @@ export function countersIn(usage: Record<string, unknown>): Record<string, unkno
     output: usage.outputTokens,
     cached: usage.cacheReadInputTokens ?? usage.cacheReadInputTokenCount,
     written: usage.cacheWriteInputTokens ?? usage.cacheWriteInputTokenCount,
+    hours: recordsIn(usage.cacheDetails).find(({ ttl }) => ttl === '1h')?.inputTokens,
   };
 }
 
+/** The service tier of a whole answer, or of the last event of a stream. */
+export function tierOf({ serviceTier }: Record<string, unknown>): string | undefined {
+  const type = isRecord(serviceTier) ? serviceTier.type : undefined;
+  return typeof type === 'string' ? type : undefined;
+}
+
+/** What an answer says of its cost beside the counters of tokens. */
+export interface BesideTokens {
+  tier: string | undefined;
+  /** The names of the tools that the service has run, once for each call. */
+  ran: readonly string[];
+}
+
 /** Prompt tokens are the sum of input, cache reads and cache writes. */
-export function bedrockUsage(counters: Record<string, unknown>): UpstreamUsage {
-  const { input, output, cached, written } = counters;
+export function bedrockUsage(
+  counters: Record<string, unknown>,
+  { tier, ran }: BesideTokens,
+): UpstreamUsage {
+  const { input, output, cached, written, hours } = counters;
+  const long = isCount(hours) && isCount(written) ? Math.min(hours, written) : 0;
   const details = {
     ...(cached != null && { cached_tokens: cached }),
-    ...(written != null && { cache_write_tokens: written }),
+    ...(written != null && { cache_write_tokens: long > 0 ? Number(written) - long : written }),
+    ...(long > 0 && { cache_write_1h_tokens: long }),
   };
+  const tool_calls: Record<string, number> = {};
+  for (const name of ran) tool_calls[name] = (tool_calls[name] ?? 0) + 1;
   const parts = [input, cached, written].filter((count) => count != null);
   return {
     prompt_tokens: parts.length > 0 ? sumOf(parts) : undefined,
     completion_tokens: output,
     ...(Object.keys(details).length > 0 && { prompt_tokens_details: details }),
+    ...(tier !== undefined && { service_tier: tier }),
+    ...(ran.length > 0 && { tool_calls }),
   };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 /** The first count that is none stands for the sum, so that no one believes it. */
 function sumOf(counts: readonly unknown[]): unknown {
-  const odd = counts.findIndex((count) => !Number.isSafeInteger(count) || Number(count) < 0);
+  const odd = counts.findIndex((count) => !isCount(count));
   return odd < 0 ? counts.reduce<number>((sum, count) => sum + Number(count), 0) : counts[odd];
+}
+
+const SERVER_CALL = 'server_tool_use';
+
+/** The name of a tool that the service has run itself; undefined for a call of the client's. */
+export function serverCall(toolUse: unknown): string | undefined {
+  if (!isRecord(toolUse) || toolUse.type !== SERVER_CALL) return undefined;
+  return typeof toolUse.name === 'string' ? toolUse.name : undefined;
 }
 
 /** A block of a tool that the client is to call: others were run by the service itself. */
 export function clientCall(toolUse: unknown): { id: string; name: string } | undefined {
-  if (!isRecord(toolUse) || toolUse.type === 'server_tool_use') return undefined;
+  if (!isRecord(toolUse) || toolUse.type === SERVER_CALL) return undefined;
   const { toolUseId, name } = toolUse;
   return typeof toolUseId === 'string' && typeof name === 'string'
     ? { id: toolUseId, name }
@@ -87,9 +122,12 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
   const reply = new Spoken(targetOf(upstream), outputTool(call, upstream));
   for (const block of content.filter(isRecord)) reply.read(block);
   const { usage } = body;
+  const ran = content.filter(isRecord).flatMap(({ toolUse }) => serverCall(toolUse) ?? []);
   return {
     choices: [reply.choice(body.stopReason)],
-    usage: isRecord(usage) ? bedrockUsage(countersIn(usage)) : undefined,
+    usage: isRecord(usage)
+      ? bedrockUsage(countersIn(usage), { tier: tierOf(body), ran })
+      : undefined,
   };
 }
 

@@ -5,7 +5,7 @@ import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
 import { mergeCounters } from '../../src/lib/counters.js';
 import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
-import { clientCall, countersIn, finishOf, bedrockUsage } from './answer.js';
+import { bedrockUsage, clientCall, countersIn, finishOf, serverCall, tierOf } from './answer.js';
 import { broken, exceptionError } from './errors.js';
 import { exceptionIn, refuseBroken } from './frames.js';
 import { targetOf, type Target } from './model.js';
@@ -53,6 +53,8 @@ class ConverseStream {
   #thoughts = 0;
   #hasSpoken = false;
   #counters: Payload | undefined;
+  /** The tools that the service has run. */
+  readonly #ran: string[] = [];
   #reason: unknown;
 
   constructor(call: ChatCall, upstream: Upstream) {
@@ -78,10 +80,12 @@ class ConverseStream {
         this.#reason = payloadOf(event).stopReason;
         return;
       case 'metadata': {
-        const { usage } = payloadOf(event);
+        const payload = payloadOf(event);
+        const { usage } = payload;
         if (!isRecord(usage)) return;
         this.#counters = mergeCounters(this.#counters, countersIn(usage));
-        deltas.push({ usage: bedrockUsage(this.#counters) });
+        const beside = { tier: tierOf(payload), ran: this.#ran };
+        deltas.push({ usage: bedrockUsage(this.#counters, beside) });
       }
     }
   }
@@ -97,7 +101,10 @@ class ConverseStream {
   /** Only calls of tools have a beginning of their own. */
   #start({ contentBlockIndex: block, start }: Payload, deltas: ChatDelta[]): void {
     this.#endThoughts(block, deltas);
-    const call = isRecord(start) ? clientCall(start.toolUse) : undefined;
+    const toolUse = isRecord(start) ? start.toolUse : undefined;
+    const call = clientCall(toolUse);
+    const ran = serverCall(toolUse);
+    if (ran !== undefined) this.#ran.push(ran);
     if (!call) return;
     this.#hasSpoken = true;
     if (call.name === this.#output_tool) {

@@ -6,13 +6,13 @@ import type {
   ReasoningDetail,
   ToolCallFragment,
 } from '../../src/modalities/chat/codec.js';
-import type { Provider } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { answerIn, broken, listIn, objectIn, textIn, type GeminiObject } from '../gemini-wire.js';
 import { closeCall, newCalls, readCall, type Calls } from './calls.js';
 import { DETAIL_FORMAT } from './contents.js';
+import { groundingCalls, newGrounding, noteGrounding, type Grounding } from './grounding.js';
 import { logprobsIn } from './logprobs.js';
 import { countersWith, geminiUsage, type Counters } from './usage.js';
 
@@ -34,10 +34,11 @@ export interface Answer {
   /** By their index. */
   choices: Choices;
   counters: Counters | undefined;
+  grounding: Grounding;
 }
 
 export function newAnswer(): Answer {
-  return { choices: new Map(), counters: undefined };
+  return { choices: new Map(), counters: undefined, grounding: newGrounding() };
 }
 
 /** The contract's words for the ends that mean something of their own. */
@@ -63,17 +64,16 @@ const FINISH: ReadonlyMap<string, string> = new Map([
 const SPOILT = /^(?:MALFORMED_|UNEXPECTED_TOOL_|TOO_MANY_TOOL_)/u;
 
 /**
-/**
  * The deltas of one body or event for the `n` choices asked for, the last of them the usage so far.
  * Throws `UpstreamError` for an error, and for a prompt that was refused, which has no candidates.
  */
 export function readEvent(
   body: unknown,
   answer: Answer,
-  provider: Provider,
+  { provider, model }: Upstream,
   n: number,
 ): ChatDelta[] {
-  const { choices } = answer;
+  const { choices, grounding } = answer;
   const event = answerIn(body, provider);
   const candidates = listIn(event, 'candidates');
   const feedback = objectIn(event, 'promptFeedback');
@@ -87,8 +87,9 @@ export function readEvent(
     const index = isIndex(candidate.index) ? candidate.index : at;
     return index < n ? [readCandidate(candidate, index, choices)] : [];
   });
+  for (const candidate of candidates) noteGrounding(candidate, grounding);
   answer.counters = countersWith(answer.counters, event);
-  const usage = geminiUsage(answer.counters);
+  const usage = geminiUsage(answer.counters, groundingCalls(grounding, model));
   return usage ? [...deltas, { usage }] : deltas;
 }
 
@@ -169,14 +170,14 @@ export function endings(choices: Choices, mustEnd: boolean): Map<number, string 
 }
 
 /** A whole answer, which some paths give as the list of a stream's events. */
-export function decode(body: unknown, { n }: ChatCall, { provider }: Upstream): ChatReply {
+export function decode(body: unknown, { n }: ChatCall, upstream: Upstream): ChatReply {
   const answer = newAnswer();
   const { choices } = answer;
   const events: unknown[] = Array.isArray(body) && body.length > 0 ? body : [body];
-  const deltas = events.flatMap((event) => readEvent(event, answer, provider, n));
+  const deltas = events.flatMap((event) => readEvent(event, answer, upstream, n));
   deltas.push(...lastCalls(choices));
   const ends = endings(choices, false);
-  const usage = geminiUsage(answer.counters);
+  const usage = geminiUsage(answer.counters, groundingCalls(answer.grounding, upstream.model));
   const read = [...ends].map(([index, finish_reason]) => {
     return {
       ...joinedDeltas(deltas.filter((delta) => delta.index === index)),

@@ -9,11 +9,12 @@ import { endings, lastCalls, newAnswer, readEvent } from './answer.js';
  * Decodes deltas as they arrive. The wire does not mark the end of a stream, and any event may have
  * a finish reason, so finish reasons are reported when the bytes have ended.
  */
-export function decodeStream({ n }: ChatCall, { provider }: Upstream): StreamDecoder {
+export function decodeStream({ n }: ChatCall, upstream: Upstream): StreamDecoder {
+  const { provider } = upstream;
   const answer = newAnswer();
   const { choices } = answer;
   const readData = (text: string, deltas: ChatDelta[]): void => {
-    for (const delta of readEvent(parse(text), answer, provider, n)) {
+    for (const delta of readEvent(parse(text), answer, upstream, n)) {
       // An event may have a candidate without content.
       if (delta.usage !== undefined || Object.keys(delta).length > 1) deltas.push(delta);
     }

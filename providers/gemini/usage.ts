@@ -2,10 +2,13 @@ import type { UpstreamUsage } from '../../src/core/usage.js';
 import { mergeCounters } from '../../src/lib/counters.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { listIn, type GeminiObject } from '../gemini-wire.js';
+import { trafficTier } from '../openai/answer.js';
 
 const INPUT = ['promptTokenCount', 'toolUsePromptTokenCount'];
 const OUTPUT = ['candidatesTokenCount', 'thoughtsTokenCount'];
 const SOUND = ['promptTokensDetails', 'cacheTokensDetails', 'candidatesTokensDetails'];
+/** Of what was made, only images have a price of their own. */
+const IMAGES = 'candidatesImages';
 
 /** The counters of an answer, as its events have reported them so far. */
 export type Counters = Readonly<Record<string, unknown>>;
@@ -19,7 +22,9 @@ export function countersWith(
   if (!isRecord(reported)) return before;
   const later: Counters = {
     ...picked(reported, [...INPUT, ...OUTPUT, 'cachedContentTokenCount']),
-    ...Object.fromEntries(SOUND.map((name) => [name, soundIn(reported, name)])),
+    ...Object.fromEntries(SOUND.map((name) => [name, tokensOf(reported, name, 'AUDIO')])),
+    [IMAGES]: tokensOf(reported, 'candidatesTokensDetails', 'IMAGE'),
+    tier: tierIn(reported, event),
   };
   // A report of another prompt begins anew, as after a search: its missing output is none.
   const [known, prompt] = [before?.promptTokenCount, later.promptTokenCount];
@@ -28,7 +33,7 @@ export function countersWith(
   return mergeCounters<Counters>(kept, later);
 }
 
-const NO_OUTPUT = picked({}, [...OUTPUT, 'candidatesTokensDetails']);
+const NO_OUTPUT = picked({}, [...OUTPUT, 'candidatesTokensDetails', IMAGES]);
 
 function picked(counts: GeminiObject, names: readonly string[]): GeminiObject {
   return Object.fromEntries(names.map((name) => [name, counts[name]]));
@@ -38,7 +43,10 @@ function picked(counts: GeminiObject, names: readonly string[]): GeminiObject {
  * The usage in the gateway's form; undefined if the counters say none. Thoughts are counted apart
  * from the candidates, and the tokens that the upstream's own tools read apart from the prompt.
  */
-export function geminiUsage(counters: Counters | undefined): UpstreamUsage | undefined {
+export function geminiUsage(
+  counters: Counters | undefined,
+  tool_calls: UpstreamUsage['tool_calls'],
+): UpstreamUsage | undefined {
   if (!counters) return undefined;
   const completion_tokens = sum(counters, OUTPUT);
   const hasPrompt = INPUT.some((name) => isSaid(counters[name]));
@@ -49,6 +57,8 @@ export function geminiUsage(counters: Counters | undefined): UpstreamUsage | und
   // Sound that was read from the cache is counted there.
   const heard = Number(promptTokensDetails) - Number(cacheTokensDetails);
   const spoken = Number(candidatesTokensDetails);
+  const drawn = Number(counters[IMAGES]);
+  const { tier } = counters;
   const input = {
     ...(isSaid(cached) && { cached_tokens: cached }),
     ...(heard > 0 && { audio_tokens: heard }),
@@ -56,13 +66,23 @@ export function geminiUsage(counters: Counters | undefined): UpstreamUsage | und
   const output = {
     ...(isSaid(thoughts) && { reasoning_tokens: thoughts }),
     ...(spoken > 0 && { audio_tokens: spoken }),
+    ...(drawn > 0 && { image_tokens: drawn }),
   };
   return {
     prompt_tokens,
     completion_tokens,
     ...(Object.keys(input).length > 0 && { prompt_tokens_details: input }),
     ...(Object.keys(output).length > 0 && { completion_tokens_details: output }),
+    ...(isSaid(tier) && { service_tier: tier }),
+    ...(tool_calls && { tool_calls }),
   };
+}
+
+/** Each of Google's two APIs has a field for the tier, and words of its own. */
+function tierIn(reported: GeminiObject, event: GeminiObject): string | undefined {
+  const named = reported.serviceTier ?? event.serviceTier;
+  if (typeof named === 'string') return named.toLowerCase().replace(/^service_tier_(?=.)/u, '');
+  return trafficTier(reported.trafficType);
 }
 
 function isSaid(value: unknown): boolean {
@@ -83,9 +103,9 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function soundIn(counts: GeminiObject, name: string): number {
+function tokensOf(counts: GeminiObject, name: string, kind: 'AUDIO' | 'IMAGE'): number {
   const tokens = listIn(counts, name)
-    .filter(({ modality }) => modality === 'AUDIO')
+    .filter(({ modality }) => modality === kind)
     .map(({ tokenCount }) => (isCount(tokenCount) ? tokenCount : 0));
   return tokens.reduce((total, count) => total + count, 0);
 }

@@ -4,6 +4,7 @@ import type { UpstreamUsage } from '../../src/core/usage.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { UpstreamError, type Fault } from '../../src/core/upstream-error.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
+import { toolCountsIn } from './tool-counts.js';
 
 /** Finish reasons that mean that the upstream failed in the middle. */
 const FAILED: ReadonlyMap<unknown, Fault> = new Map<unknown, Fault>([
@@ -91,10 +92,36 @@ export function textOfValue(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** What an answer says of its cost outside of its usage. */
+export interface Beside {
+  /** The service tier, which a stream may tell in an earlier chunk. */
+  tier: string | undefined;
+  /** The tools that the server has run, as its messages list them. */
+  tool_calls: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The service tier that an answer or chunk names. */
+export function tierIn(answer: Record<string, unknown>): string | undefined {
+  const { service_tier: tier, usage } = answer;
+  if (typeof tier === 'string') return tier;
+  if (!isRecord(usage)) return undefined;
+  if (typeof usage.service_tier === 'string') return usage.service_tier;
+  const { extra_properties: extra } = usage;
+  const google = isRecord(extra) && isRecord(extra.google) ? extra.google : {};
+  return trafficTier(google.traffic_type);
+}
+
+/** The tier of Google's type of traffic, such as `ON_DEMAND_FLEX`. */
+export function trafficTier(type: unknown): string | undefined {
+  if (typeof type !== 'string' || type === '') return undefined;
+  return type.toLowerCase().replace(/^on_demand_(?=.)/u, '');
+}
+
 /** The usage of an answer or chunk, in any of its known places; undefined if there is none. */
 export function usageIn(
   answer: Record<string, unknown>,
   wire: Provider['wire'],
+  { tier, tool_calls }: Beside,
 ): UpstreamUsage | undefined {
   const vendor = answer.x_groq;
   const usage = answer.usage ?? (isRecord(vendor) ? vendor.usage : undefined);
@@ -109,6 +136,9 @@ export function usageIn(
   };
   readInputClasses(usage, read);
   readOutputClasses(usage, read);
+  const counts = toolCountsIn(usage) ?? tool_calls;
+  if (tier !== undefined) read.service_tier = tier;
+  if (counts) read.tool_calls = counts;
   return read;
 }
 
@@ -132,10 +162,12 @@ function readOutputClasses(usage: Record<string, unknown>, read: UpstreamUsage):
   const details = detailsIn(usage, 'completion_tokens_details');
   const reasoning = details?.reasoning_tokens ?? usage.reasoning_tokens;
   const audio = details?.audio_tokens;
-  if (reasoning == null && audio == null) return;
+  const image = details?.image_tokens;
+  if (reasoning == null && audio == null && image == null) return;
   read.completion_tokens_details = {
     ...(reasoning != null && { reasoning_tokens: reasoning }),
     ...(audio != null && { audio_tokens: audio }),
+    ...(image != null && { image_tokens: image }),
   };
 }
 

@@ -12,10 +12,12 @@ import {
   finishOf,
   isIndex,
   replyTextIn,
+  tierIn,
   usageIn,
   hasThinkTags,
   newThink,
   splitThink,
+  type Beside,
 } from './answer.js';
 import { writeCustomTools } from './custom-tools.js';
 import { decodeStream } from './stream.js';
@@ -25,6 +27,7 @@ import { writeSchemaAsInstruction } from './json-instruction.js';
 import { needsResponses, servedByResponses } from './responses-need.js';
 import { chatToolRules } from './tool-rules.js';
 import { toolCallsIn } from './tools.js';
+import { executedCounts, noteExecuted } from './tool-counts.js';
 import { renameFields, setFields } from '../../src/core/field-changes.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord, recordsIn, memoizeByObject } from '../../src/lib/objects.js';
@@ -121,8 +124,15 @@ function decode(body: unknown, call: ChatCall, { provider }: Upstream): ChatRepl
     choices: choices.map((choice, at) =>
       decodeChoice(isNumbered ? choice : { ...choice, index: at }, provider, readsTags),
     ),
-    usage: usageIn(answer, provider.wire),
+    usage: usageIn(answer, provider.wire, { tier: tierIn(answer), tool_calls: toolsRun(choices) }),
   };
+}
+
+/** The counts of the tools that the server has run for the choices. */
+function toolsRun(choices: readonly Record<string, unknown>[]): Beside['tool_calls'] {
+  const executed = new Map<unknown, string>();
+  for (const { message } of choices) if (isRecord(message)) noteExecuted(message, executed);
+  return executedCounts(executed);
 }
 
 /** Whether each choice has an index, and no two have the same. */

@@ -11,6 +11,7 @@ import type {
 } from '../../src/modalities/chat/codec.js';
 import { broken, checked, textOfValue } from './answer.js';
 import { reasoningFormat } from './responses-input.js';
+import { itemCounts, toolCountsIn } from './tool-counts.js';
 
 type WireObject = Record<string, unknown>;
 
@@ -36,7 +37,7 @@ export function decodeResponse(body: unknown, _: ChatCall, { provider }: Upstrea
     ...(details.length > 0 && { reasoning_details: details }),
     finish_reason: finishIn(answer, calls.length > 0),
   };
-  return { choices: [choice], usage: usageIn(answer.usage) };
+  return { choices: [choice], usage: usageOfResponse(answer, items) };
 }
 
 /** How an answer ended, in the words of chat completions. Throws for one that did not end. */
@@ -49,9 +50,16 @@ export function finishIn({ status, incomplete_details }: WireObject, hasCalls: b
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
-/** The usage of an answer, with the names of chat completions; undefined if there is none. */
-export function usageIn(usage: unknown): UpstreamUsage | undefined {
+/**
+ * The usage of an answer with these items, with the names of chat completions; undefined if there
+ * is none.
+ */
+export function usageOfResponse(
+  { usage, service_tier, server_side_tool_usage }: WireObject,
+  items: readonly WireObject[],
+): UpstreamUsage | undefined {
   if (!isRecord(usage)) return undefined;
+  const tool_calls = toolCountsIn({ server_side_tool_usage, ...usage }) ?? itemCounts(items);
   const input = isRecord(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isRecord(usage.output_tokens_details) ? usage.output_tokens_details : {};
   const { cached_tokens, cache_write_tokens } = input;
@@ -64,6 +72,8 @@ export function usageIn(usage: unknown): UpstreamUsage | undefined {
       ...(cache_write_tokens != null && { cache_write_tokens }),
     },
     ...(reasoning_tokens != null && { completion_tokens_details: { reasoning_tokens } }),
+    ...(typeof service_tier === 'string' && { service_tier }),
+    ...(tool_calls && { tool_calls }),
   };
 }
 

@@ -10,7 +10,14 @@ import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import { broken, isIndex, textOfValue } from './answer.js';
 import { BEGIN, END } from './custom-tools.js';
-import { BETWEEN, callIn, finishIn, messageIn, stateIn, usageIn } from './responses-answer.js';
+import {
+  BETWEEN,
+  callIn,
+  finishIn,
+  messageIn,
+  stateIn,
+  usageOfResponse,
+} from './responses-answer.js';
 
 type WireObject = Record<string, unknown>;
 
@@ -44,6 +51,8 @@ export class ResponseStream implements StreamDecoder {
   /** Whether there was text, or reasoning, from which the next one must be parted. */
   readonly #said = { text: false, reasoning: false };
   #deltas: ChatDelta[] = [];
+  /** The items of tools that the server has run. */
+  readonly #ran: WireObject[] = [];
 
   constructor(private readonly provider: Provider) {}
 
@@ -115,6 +124,7 @@ export class ResponseStream implements StreamDecoder {
     const item = this.#items.get(index) ?? this.#open(whole, index);
     if (item.is_done) return;
     item.is_done = true;
+    if (item.kind === 'other') this.#ran.push(whole);
     const details = stateIn(whole, isIndex(index) ? index : this.#items.size, this.provider);
     if (details.length > 0) this.#deltas.push({ index: 0, reasoning_details: details });
     const { text, is_refusal } = messageIn(whole);
@@ -169,8 +179,8 @@ export class ResponseStream implements StreamDecoder {
     throw broken('The upstream failed while it was answering.');
   }
 
-  #count({ usage }: WireObject): void {
-    const read = usageIn(usage);
+  #count(response: WireObject): void {
+    const read = usageOfResponse(response, this.#ran);
     if (read) this.#deltas.push({ usage: read });
   }
 }

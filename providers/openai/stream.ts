@@ -9,6 +9,7 @@ import {
   finishOf,
   isIndex,
   replyTextIn,
+  tierIn,
   usageIn,
   hasThinkTags,
   newThink,
@@ -17,6 +18,7 @@ import {
 } from './answer.js';
 import { signatureDetail, detailsIn } from './messages.js';
 import { OpenCalls } from './tools.js';
+import { executedCounts, noteExecuted } from './tool-counts.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
 
@@ -38,6 +40,18 @@ interface Stream {
   reads_tags: boolean;
   /** The number of choices that were asked for; no client sees any beyond them. */
   n: number;
+  cost: StreamedCost;
+}
+
+/** What the chunks have said of the cost beside the usage. */
+interface StreamedCost {
+  tier: string | undefined;
+  /** The tools that the server has run, by their index. */
+  executed: Map<unknown, string>;
+}
+
+function newCost(): StreamedCost {
+  return { tier: undefined, executed: new Map() };
 }
 
 /**
@@ -47,7 +61,8 @@ interface Stream {
 export function decodeStream(call: ChatCall, { provider }: Upstream): StreamDecoder {
   const reads_tags = hasThinkTags(call, provider.wire);
   const repeated = newRepeatedChunk();
-  const stream: Stream = { choices: new Map(), repeated, provider, reads_tags, n: call.n };
+  const choices: Choices = new Map();
+  const stream: Stream = { choices, repeated, provider, reads_tags, n: call.n, cost: newCost() };
   return {
     read: (packet, deltas) => readPacket(packet, stream, deltas),
     end: (deltas) => void deltas.push(...closing(stream.choices, false)),
@@ -86,19 +101,21 @@ function readChunk(data: string, stream: Stream, deltas: ChatDelta[]): void {
   // A text that may still contain reasoning cannot use the fast path.
   const { phase = 'outside' } = stream.choices.get(index)?.think ?? {};
   if (text === undefined || phase !== 'outside') return;
-  const fresh = { ...stream, choices: new Map() };
+  const fresh = { ...stream, choices: new Map(), cost: newCost() };
   rememberChunk(repeated, data, { index, text }, (probe) => textAlone(readWhole(probe, fresh)));
 }
 
 function readWhole(data: string, stream: Stream): ChatDelta[] {
-  const { provider } = stream;
+  const { provider, cost } = stream;
   const deltas: ChatDelta[] = [];
   const chunk = checked(parse(data), provider);
+  cost.tier = tierIn(chunk) ?? cost.tier;
   for (const choice of recordsIn(chunk.choices)) {
     const delta = readChoice(choice, stream);
     if (delta) deltas.push(delta);
   }
-  const usage = usageIn(chunk, provider.wire);
+  const { tier, executed } = cost;
+  const usage = usageIn(chunk, provider.wire, { tier, tool_calls: executedCounts(executed) });
   if (usage) deltas.push({ usage });
   return deltas;
 }
@@ -121,10 +138,11 @@ function parse(data: string): unknown {
  */
 function readChoice(
   chunk: Record<string, unknown>,
-  { choices, provider, reads_tags, n }: Stream,
+  { choices, provider, reads_tags, n, cost }: Stream,
 ): ChatDelta | undefined {
   const finish = finishOf(chunk, provider);
   const [raw] = recordsIn([chunk.delta]);
+  if (raw?.executed_tools) noteExecuted(raw, cost.executed);
   if (!raw && finish === null) return undefined;
   const index = isIndex(chunk.index) ? chunk.index : 0;
   if (index >= n) return undefined;

@@ -65,9 +65,14 @@ export interface UpstreamUsage {
     cache_write_1h_tokens?: unknown;
     audio_tokens?: unknown;
   };
-  completion_tokens_details?: { reasoning_tokens?: unknown; audio_tokens?: unknown };
+  completion_tokens_details?: {
+    reasoning_tokens?: unknown;
+    audio_tokens?: unknown;
+    /** Of images among the text, which have no class of their own. */
+    image_tokens?: unknown;
+  };
   /** The answer's own service tier. */
   service_tier?: unknown;
   /** Counts of calls of the upstream's own tools. */
-  tool_calls?: Record<string, unknown>;
+  tool_calls?: Readonly<Record<string, unknown>>;
 }

@@ -411,7 +411,12 @@ describe('an answer of the Responses API', () => {
           finish_reason: 'tool_calls',
         },
       ],
-      usage: { prompt_tokens: 4, completion_tokens: 3, prompt_tokens_details: {} },
+      usage: {
+        prompt_tokens: 4,
+        completion_tokens: 3,
+        prompt_tokens_details: {},
+        tool_calls: { web_search: 1 },
+      },
     });
   });
 
