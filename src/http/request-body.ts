@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import { GatewayError } from '../core/errors.js';
 import { longWorkTurns } from '../lib/event-loop-turns.js';
 import { decode, LARGE_BYTES, countValues, parseCounted } from '../lib/json-text.js';
+import { LongStrings, SourceTexts } from '../lib/source-texts.js';
 import { readLargeBody } from './large-body.js';
 import type { RequestMemory } from './memory-budget.js';
 import { unpackerOf } from './unpack-body.js';
@@ -19,21 +21,30 @@ export interface BodyTerms {
   admit: () => Promise<void>;
 }
 
+/** A parsed body. A large one has the bytes of its long texts, for the call to an upstream. */
+export interface ParsedBody {
+  body: unknown;
+  texts?: SourceTexts | undefined;
+}
+
 /**
  * Reads the JSON body of a request. Throws `GatewayError`: 400 for another content type, or if the
- * body is not JSON or cannot be unpacked; 413 past the limit; 415 for another coding; 408 if it
- * comes too slowly; 503 if there is no memory for it.
+ * body is not JSON in UTF-8 or cannot be unpacked; 413 past the limit; 415 for another coding; 408
+ * if it comes too slowly; 503 if there is no memory for it.
  */
-export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Promise<unknown> {
+export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Promise<ParsedBody> {
   const bytes = await readBytes(req, terms, 'application/json');
-  if (bytes.length <= LARGE_BYTES) return parse(bytes.toString('utf8'));
-  const weighed = countValues(bytes, terms.values);
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_request', 'The body is not valid UTF-8.');
+  if (bytes.length <= LARGE_BYTES) return { body: parse(bytes.toString('utf8')) };
+  const strings = new LongStrings();
+  const weighed = countValues(bytes, terms.values, strings);
   if ('over' in weighed) throw tooComplex(weighed.over, terms.values);
   terms.memory.takeValues(weighed.values);
   const body = parse(await decode(bytes));
+  const texts = SourceTexts.of(bytes, body, strings);
   // The next step takes as long as the parsing did, so other requests get a turn first.
   await longWorkTurns.next();
-  return body;
+  return { body, texts };
 }
 
 /** How long a small body may take that is packed. */

@@ -1,3 +1,4 @@
+import { isAscii, isUtf8, transcode } from 'node:buffer';
 import { StringDecoder } from 'node:string_decoder';
 import { longWorkTurns } from './event-loop-turns.js';
 
@@ -7,6 +8,8 @@ export const LARGE_BYTES = 64 * 1024;
 const MAX_DEPTH = 200;
 /** The bytes decoded in one turn of the event loop. More would block other requests. */
 const PIECE_BYTES = 2 * 1024 ** 2;
+/** The most bytes of a character. */
+const CHARACTER_BYTES = 4;
 /** This many bytes of a string are read one by one. Then `indexOf` searches for its end. */
 const NEAR_BYTES = 32;
 
@@ -80,18 +83,27 @@ function isStructure(text: string): boolean {
 /** The number of values of a text, counted by its punctuation, or the limit that it exceeds. */
 export type ValueCount = { values: number } | { over: 'values' | 'depth' };
 
+/** Takes the strings of a JSON text as they stand in it, names of fields too. */
+export interface StringTaker {
+  /** `from` is the index of the opening quote, `to` that behind the closing one. */
+  add(from: number, to: number): void;
+}
+
 /**
  * Counts the values of a JSON text up to a limit, without parsing it: a parsed value takes many
  * times its bytes. A text that is not JSON is counted too. The parser refuses it later.
  */
-export function countValues(bytes: Buffer, max_values: number): ValueCount {
+export function countValues(bytes: Buffer, max_values: number, strings?: StringTaker): ValueCount {
   let values = 1;
   let depth = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     switch (bytes[at]) {
-      case QUOTE:
+      case QUOTE: {
+        const from = at;
         at = endOfString(bytes, at);
+        strings?.add(from, at + 1);
         break;
+      }
       case 0x5b: // [
       case 0x7b: // {
         depth += 1;
@@ -140,14 +152,31 @@ function endOfString(bytes: Buffer, start: number): number {
 
 /**
  * Decodes UTF-8, one piece in each turn of the event loop. Decoding a large body at once would
- * block all other requests.
+ * block all other requests. What is not UTF-8 becomes the replacement character.
  */
 export async function decode(bytes: Buffer): Promise<string> {
-  const decoder = new StringDecoder('utf8');
+  const decoder = isUtf8(bytes) ? undefined : new StringDecoder('utf8');
   let text = '';
-  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
-    text += decoder.write(bytes.subarray(from, from + PIECE_BYTES));
+  for (let from = 0; from < bytes.length;) {
+    const end = endOfPiece(bytes, from + PIECE_BYTES);
+    const piece = bytes.subarray(from, end);
+    text += decoder ? decoder.write(piece) : decodePiece(piece);
+    from = end;
     await longWorkTurns.next();
   }
-  return text + decoder.end();
+  return text + (decoder?.end() ?? '');
+}
+
+/** The index, at most `end`, behind which no character goes on. */
+function endOfPiece(bytes: Buffer, end: number): number {
+  if (end >= bytes.length) return bytes.length;
+  let at = end;
+  while (at > end - CHARACTER_BYTES && (bytes[at]! & 0xc0) === 0x80) at -= 1;
+  return at;
+}
+
+/** Decodes valid UTF-8. These two ways take a third and a half of the time of `utf8`. */
+function decodePiece(piece: Buffer): string {
+  if (isAscii(piece)) return piece.toString('latin1');
+  return transcode(piece, 'utf8', 'utf16le').toString('utf16le');
 }

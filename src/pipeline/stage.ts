@@ -8,6 +8,7 @@ import type { Caller, Model } from '../core/model.js';
 import type { TokenUsage } from '../core/usage.js';
 import type { RequestMemory } from '../http/memory-budget.js';
 import { RequestNotes } from './request-record.js';
+import type { SourceTexts } from '../lib/source-texts.js';
 import type { Services } from './services.js';
 import type { Answer, RoutedTask, Work } from './work.js';
 
@@ -17,6 +18,8 @@ export interface Request {
   body: object;
   /** The request headers that the format reads, by their names in lower case. */
   headers?: RequestHeaders;
+  /** The long texts of a large body as they came. */
+  texts?: SourceTexts | undefined;
 }
 
 export type RequestHeaders = Readonly<Record<string, string>>;

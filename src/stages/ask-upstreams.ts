@@ -68,7 +68,7 @@ function leftAlone(wait_ms: number): GatewayError {
 /** The calls of one request to its upstreams. */
 class AskingRound {
   readonly #began_ms: number;
-  readonly #tried = new Map<Upstream, Tried>();
+  #tried: Map<Upstream, Tried> | undefined;
   #answer: Answer | undefined;
   #failed: UpstreamError | undefined;
   #reported: UpstreamAttempt | undefined;
@@ -135,6 +135,7 @@ class AskingRound {
     health.failed(name, error);
     const event = isBusy ? 'limits.connections left an upstream out' : 'an upstream failed';
     log.warn({ request_id, provider: name, ...upstreamFault(error) }, event);
+    this.#tried ??= new Map();
     const calls = (this.#tried.get(upstream)?.calls ?? 0) + 1;
     this.#tried.set(upstream, { upstream, error, calls });
     this.isFinal = !isRetryable(error);
@@ -143,7 +144,7 @@ class AskingRound {
   /** The upstream to ask again next, and the wait before that; undefined if there is none. */
   next(): { upstream: Upstream; wait_ms: number } | undefined {
     if (this.isFinal) return undefined;
-    const waits = [...this.#tried.values()].flatMap((tried) => {
+    const waits = [...(this.#tried?.values() ?? [])].flatMap((tried) => {
       const wait_ms = this.#waitFor(tried);
       return wait_ms === undefined ? [] : [{ upstream: tried.upstream, wait_ms }];
     });

@@ -7,7 +7,7 @@ import { OptionError } from '../core/errors.js';
 import { largestBody } from '../http/memory-budget.js';
 import { LARGE_BYTES } from '../lib/json-text.js';
 import { isMultipart, readMultipartBody, compileFormSchema } from '../http/read-multipart.js';
-import { readJsonBody } from '../http/request-body.js';
+import { readJsonBody, type ParsedBody } from '../http/request-body.js';
 import { compileOwnSchema, compileShippedSchema, type Check } from '../http/body-schema.js';
 import { admission } from '../pipeline/admission.js';
 import { type Modalities, formatsOf, type RequestFormat } from '../pipeline/modality.js';
@@ -68,7 +68,10 @@ export function validate(modalities: Modalities): Stage {
         const admit = (): Promise<void> => admits(state);
         const terms = { limit_bytes, values, stall_ms, memory, admit };
         const isForm = formCheck !== undefined && isMultipart(ctx.req);
-        const body = await (isForm ? readMultipartBody : readJsonBody)(ctx.req, terms);
+        const read: ParsedBody = isForm
+          ? { body: await readMultipartBody(ctx.req, terms) }
+          : await readJsonBody(ctx.req, terms);
+        const { body, texts } = read;
         if (isForm) formCheck(body);
         normalize?.(body);
         try {
@@ -80,7 +83,8 @@ export function validate(modalities: Modalities): Stage {
           throw withMissingCapability(error, found, body, model);
         }
         // Every schema of a format accepts objects only.
-        state.request = { format, body: body as object, headers: headersOf(ctx.req, found) };
+        const headers = headersOf(ctx.req, found);
+        state.request = { format, body: body as object, headers, texts };
         await next();
       };
     },

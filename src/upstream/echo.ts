@@ -1,5 +1,6 @@
 import { MESSAGE_CHARACTERS } from '../core/request-record.js';
 import type { WireRequest } from '../core/provider.js';
+import { parseCounted } from '../lib/json-text.js';
 
 /** Searching a larger body would block other requests. */
 const MAX_SENT_CHARACTERS = 256 * 1024;
@@ -37,8 +38,10 @@ const USUAL = new Set(USUAL_WORDS.trim().split(/\s+/u));
  * be searched, or if no word is left.
  */
 export function withoutEcho(message: string, sent: WireRequest['body']): string | undefined {
-  if (typeof sent !== 'string' || sent.length > MAX_SENT_CHARACTERS) return undefined;
-  const sent_text = folded(sent);
+  if (sent === undefined || sent.length > MAX_SENT_CHARACTERS) return undefined;
+  const written = typeof sent === 'string' ? sent : rewritten(sent);
+  if (written === undefined) return undefined;
+  const sent_text = folded(written);
   // An object in a message is a part of the request, or output of the model.
   const [line = ''] = message.trim().split(/[\n\r{]/u, 1);
   const kept = line
@@ -48,6 +51,12 @@ export function withoutEcho(message: string, sent: WireRequest['body']): string 
     .replaceAll(HIDDEN_WORDS, HIDDEN)
     .trim();
   return /[\p{L}\p{N}]/u.test(kept) ? kept : undefined;
+}
+
+/** JSON without the escapes of its client, in which words can be found; undefined if not JSON. */
+function rewritten(sent: Uint8Array): string | undefined {
+  const value = parseCounted(Buffer.from(sent).toString('utf8'));
+  return value === undefined ? undefined : JSON.stringify(value);
 }
 
 function folded(text: string): string {

@@ -2,6 +2,7 @@ import type { Encoded, Provider, WireReply, WireRequest } from '../core/provider
 import { UpstreamError } from '../core/upstream-error.js';
 import type { LightAbortSignal } from '../lib/light-abort.js';
 import { longWorkTurns } from '../lib/event-loop-turns.js';
+import type { SourceTexts } from '../lib/source-texts.js';
 import { type ReplyMemory, ReplyBody, ReplyTooLarge } from './reply-body.js';
 import { classifyError } from './classify-error.js';
 import { ERROR_BYTES } from './error-body.js';
@@ -21,13 +22,16 @@ export interface CallScope {
   memory?: ReplyMemory | undefined;
 }
 
-/** The wire request of a codec's request, as JSON. `path` is used if the codec names none. */
-export function jsonRequest(encoded: Encoded, path: string): WireRequest {
+/**
+ * The wire request of a codec's request, as JSON. `path` is used if the codec names none. `texts`
+ * are those of the client's body.
+ */
+export function jsonRequest(encoded: Encoded, path: string, texts?: SourceTexts): WireRequest {
   return {
     method: 'POST',
     path: encoded.path || path,
     headers: { 'content-type': 'application/json', ...encoded.headers },
-    body: JSON.stringify(encoded.body),
+    body: texts ? texts.write(encoded.body) : JSON.stringify(encoded.body),
   };
 }
 

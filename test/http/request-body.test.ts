@@ -106,6 +106,14 @@ describe('the body of a request', () => {
     expect(acme.sent().messages).to.deep.equal([{ role: 'user', content }]);
   });
 
+  it('is refused where it is not UTF-8', async () => {
+    const [head = '', tail = ''] = weighing(200).split('xx', 2);
+    const body = Buffer.concat([Buffer.from(head), Buffer.from([0xc3, 0x28]), Buffer.from(tail)]);
+    const answer = await post({ 'content-type': 'application/json' }, body);
+    expect(answer.status).to.equal(400);
+    expect(errorOf(answer).message).to.equal('The body is not valid UTF-8.');
+  });
+
   it('cannot reach the prototype of anything', async () => {
     const body = '{"__proto__":{"model":"x"},"messages":[{"role":"user","content":"x"}]}';
     const answer = await chat(acme, body);

@@ -46,6 +46,8 @@ describe('the weight of a JSON text', () => {
       const text = pad + '日é🌍'.repeat(250_000);
       expect((await decode(Buffer.from(text))) === text).to.equal(true);
     }
+    const latin = 'plain '.repeat(400_000);
+    expect((await decode(Buffer.from(latin))) === latin).to.equal(true);
     const broken = Buffer.alloc(2 * 1024 ** 2 + 10, 0x80);
     expect((await decode(broken)).length).to.equal(broken.length);
   });

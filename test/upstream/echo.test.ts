@@ -37,6 +37,11 @@ describe("an upstream's message as it is kept", () => {
     expect(withoutEcho('ab '.repeat(1_000), sent('Hello'))).to.have.length.at.most(200);
   });
 
+  it('hides words that the request has in escapes of its client', () => {
+    const escaped = Buffer.from(String.raw`{"content":"the \u0077eather in \u004fslo"}`);
+    expect(withoutEcho('No Oslo in May', escaped)).to.equal('No … in May');
+  });
+
   it('is none of a request whose text is not at hand, or too long to be searched', () => {
     expect(withoutEcho('Bad request.', undefined)).to.equal(undefined);
     expect(withoutEcho('Bad request.', Buffer.from('form'))).to.equal(undefined);

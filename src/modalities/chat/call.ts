@@ -1,6 +1,7 @@
 import type { ChatCall, ChatDelta, ChatReply } from './codec.js';
 import type { ClientConnection } from '../../http/client-connection.js';
 import type { Upstream } from '../../core/model.js';
+import type { SourceTexts } from '../../lib/source-texts.js';
 import type { MediaFile } from '../../lib/media-reader.js';
 import type { ClientNames } from './client-names.js';
 import type { UsageReport } from './usage-report.js';
@@ -133,6 +134,8 @@ export interface ChatAttempt {
   visible: VisibleParts;
   limits: Limits;
   client: ClientConnection;
+  /** The long texts of the client's body as they came. */
+  texts?: SourceTexts | undefined;
 }
 
 export type DeltaConsumer = (deltas: readonly ChatDelta[]) => Promise<void> | undefined;

@@ -4,6 +4,7 @@ import { isRecord, recordsIn } from '../../lib/objects.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import { publicName, type Model, type Upstream } from '../../core/model.js';
 import type { LightAbortSignal } from '../../lib/light-abort.js';
+import type { SourceTexts } from '../../lib/source-texts.js';
 import type { Modality } from '../../pipeline/modality.js';
 import { operationReader, type OperationWith } from '../../pipeline/operation.js';
 import { refuseUnsupported } from '../../pipeline/unsupported.js';
@@ -57,12 +58,12 @@ const operationOf = operationReader('chat', isChatCodec);
 
 /** Returns a function that fits a validated request to its model. It throws as `read` does. */
 export function chatPlanner(formats: readonly ChatFormat[]): Modality['plan'] {
-  return ({ format: name, body, headers = {} }, model) => {
+  return ({ format: name, body, headers = {}, texts }, model) => {
     const format = formats.find((one) => one.name === name);
     if (!format) throw new Error(`No chat format is called ${name}.`);
     const request = format.read(body, model, headers);
     if (!format.only_counts) refuseTooLong(request, model);
-    return new PlannedChat(format, request, model);
+    return new PlannedChat(format, request, model, texts);
   };
 }
 
@@ -80,6 +81,7 @@ class PlannedChat implements Work, Countable {
     private readonly format: ChatFormat,
     private request: ChatRequest,
     private readonly model: Model,
+    private readonly texts: SourceTexts | undefined,
   ) {
     this.upstreams = model.upstreams;
   }
@@ -204,8 +206,10 @@ class PlannedChat implements Work, Countable {
     const call = marks ? withCacheMarks(whole, marks) : whole;
     const reports: UsageReport[] = [];
     this.#reports = reports;
-    const attempt = { call, upstream, head, visible, limits, client, reports };
+    const { texts } = this;
+    const attempt = { call, upstream, head, visible, limits, client, reports, texts };
     const received = await sendChat(attempt, network);
+    texts?.release();
     const terms = { request, model, upstream, hold_nano: hold.amount_nano, reports };
     // A default that the upstream does not take is no field of the client.
     const isSent = (name: string): boolean => {
@@ -281,7 +285,7 @@ async function askUpstream(
   attempt.reports.push(report);
   const encoded = codec.encode(call, upstream);
   const base = { upstream, head: attempt.head, ignored: leftOut(call, encoded) };
-  const wire = jsonRequest(encoded, path);
+  const wire = jsonRequest(encoded, path, attempt.texts);
   const received = await requestOk(network, upstream.provider, wire, signal);
   const isStream = (call.stream || encoded.is_stream === true) && !isJson(received);
   const reader = isStream ? openReader(attempt, codec, received, report) : undefined;

@@ -11,7 +11,7 @@ export class AnswerBounds {
   #calls = 0;
   #parts = 0;
   /** The last part of reasoning of each choice. */
-  readonly #last = new Map<number, ReasoningDetail>();
+  #last: Map<number, ReasoningDetail> | undefined;
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits;
@@ -29,11 +29,13 @@ export class AnswerBounds {
 
   /** A part that arrives in pieces counts once. */
   addReasoning(choice: number, details: readonly ReasoningDetail[]): void {
-    let last = this.#last.get(choice);
+    if (details.length === 0) return;
+    let last = this.#last?.get(choice);
     for (const detail of details) {
       if (last?.type !== detail.type || last.index !== detail.index) this.#parts += 1;
       last = detail;
     }
+    this.#last ??= new Map();
     if (last) this.#last.set(choice, last);
     this.#refuseOver(this.#parts, this.#limits.answer_parts, 'parts of reasoning');
   }
