@@ -103,6 +103,7 @@ function entryDocument(entry: LedgerEntry) {
     amount: formatDollars(entry.amount_nano),
     model: entry.model,
     provider: entry.provider,
+    upstream_model: entry.upstream_model,
     usage: usageOfEntry(entry),
     estimated: entry.estimated,
     uncollected: formatDollars(entry.uncollected_nano),
@@ -117,8 +118,9 @@ function entryDocument(entry: LedgerEntry) {
 
 /** An entry as a row of a table, which needs no columns for what most entries do not have. */
 function entryColumns(entry: LedgerEntry, key_name: string | null) {
-  const { estimated, uncollected, saved, lost, agent, key, reference, refund_of, ...rest } =
+  const { estimated, uncollected, saved, lost, agent, key, reference, refund_of, ...others } =
     entryDocument(entry);
+  const { upstream_model: _upstream_model, ...rest } = others;
   return {
     ...rest,
     estimated: estimated || null,

@@ -121,6 +121,8 @@ function chargeOf(
   if (not_owed_nano !== undefined) charge.not_owed_nano = not_owed_nano;
   const { notes } = state;
   if (!notes) return charge;
+  const upstream_model = notes.attempts.at(-1)?.model;
+  if (upstream_model !== undefined) charge.upstream_model = upstream_model;
   if (notes.agent !== null) charge.agent = notes.agent;
   const { saved_nano, lost_nano } = cacheDollars(notes, bill);
   if (saved_nano !== 0n) charge.saved_nano = saved_nano;

@@ -7,6 +7,7 @@ import { createRates } from './rates/rate-migration.js';
 import { createRests } from './rests/rests.js';
 import { addAccountDays, numberRequests, recordRequests } from './requests/request-migration.js';
 import { nameAgents } from './requests/agent-migration.js';
+import { addReconciliations } from './reconcile/reconciliation-migration.js';
 
 interface Migration {
   /** Without a file extension, so that it is the same from source and when compiled. */
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '021-rests', up: createRests },
   { name: '022-agents', up: nameAgents },
   { name: '023-cache-hours', up: countHourWrites },
+  { name: '024-reconciliations', up: addReconciliations },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

@@ -27,6 +27,7 @@ import {
 import { openSignInStore } from './sign-in/identities.js';
 import { openAlertClaims } from './alerts/alert-claims.js';
 import { openPriceHistory } from './prices/price-history.js';
+import { openReconciliations } from './reconcile/reconciliations.js';
 import { openRests } from './rests/rests.js';
 import { MemoryRates } from './rates/memory-rates.js';
 import type { RateStore } from './rates/rate-types.js';
@@ -127,6 +128,7 @@ function assemble(
     requests: openRequests(database, hot.requests, now),
     rates: openRates(database, hot, self, options),
     prices: openPriceHistory(database, now),
+    reconciliations: openReconciliations(database, now),
     tasks: openTasks(database, self, now),
     images: openHostedImages(database, now),
     alerts: openAlertClaims(database, now),

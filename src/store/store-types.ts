@@ -19,6 +19,7 @@ import type { AlertStore } from './alerts/alert-claims.js';
 import type { AllowanceState, AllowanceWindow } from '../core/limits.js';
 import type { AllowanceOwner } from './limits/allowances.js';
 import type { PriceHistory } from './prices/price-history.js';
+import type { ReconciliationStore } from './reconcile/reconciliations.js';
 import type { RestStore } from './rests/rests.js';
 import type { RateStore } from './rates/rate-types.js';
 import type { RequestStore } from './requests/request-types.js';
@@ -116,6 +117,9 @@ export interface Store {
 
   /** The prices of tokens at each upstream over time. */
   readonly prices: PriceHistory;
+
+  /** What the bills of upstreams are compared with, and the last comparisons. */
+  readonly reconciliations: ReconciliationStore;
 
   /** Video tasks: their holds and charges live with them, not with a process. */
   readonly tasks: TaskStore;

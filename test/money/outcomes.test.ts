@@ -62,6 +62,7 @@ describe('the billing of a chat answer', () => {
       key_id: gateway.key_id,
       model: 'm',
       provider: 'up',
+      upstream_model: 'm',
       usage: { prompt_tokens: 9, completion_tokens: 5 },
       estimated: false,
       ...Object.fromEntries(TOKEN_CLASSES.map((name) => [name, null])),

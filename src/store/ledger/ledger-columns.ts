@@ -16,6 +16,8 @@ export interface Charge extends Partial<Record<TokenClass, number>> {
   hold_windows?: string;
   model: string;
   provider: string;
+  /** The name under which the upstream knows the model, and names it on its bill. */
+  upstream_model?: string;
   /** The amount due, never negative. The ledger row negates the part that the store collects. */
   cost_nano: bigint;
   /** The cost beyond the amount due, which the client never owes: it counts as uncollected. */
@@ -40,6 +42,7 @@ export interface Charge extends Partial<Record<TokenClass, number>> {
 export const CHARGE_COLUMNS = [
   { name: 'model', type: 'text' },
   { name: 'provider', type: 'text' },
+  { name: 'upstream_model', type: 'text' },
   { name: 'usage', type: 'text' },
   { name: 'estimated', type: 'boolean' },
   { name: 'cached_tokens', type: 'bigint' },

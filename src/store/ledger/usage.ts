@@ -42,7 +42,7 @@ export const NOTHING_USED: Readonly<UsageFigures> = Object.freeze({
   lost_nano: 0n,
 });
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
 /** The most entries of one statement, because in SQLite it blocks the event loop. */
 const SLICE = 2_000;
@@ -78,15 +78,10 @@ export async function usage(
     throw new StoreError(`Usage is added up for at most ${MAX_DAYS} days at once.`);
   }
   const rows = new Map<string, UsageRow>();
-  let from: Position | undefined = { created_ms: from_ms, id: 0 };
-  while (from) {
-    const slice: Slice = { account_id, from, to_ms };
-    const to: Position | undefined = await database.read((knex) => endOf(knex, slice));
-    const sums = await database.read((knex) => sumsOf(knex, database.dialect, slice, to));
-    for (const sum of sums) add(rows, sum);
-    from = to;
-    await nextTurn();
-  }
+  const slices = sumSlices(database, { account_id, from_ms, to_ms }, (knex, entries) =>
+    sumsOf(knex, database.dialect, entries),
+  );
+  for await (const sum of slices) add(rows, sum);
   return [...rows.values()].toSorted(
     (one, other) =>
       compare(one.day, other.day) ||
@@ -100,6 +95,22 @@ interface Slice {
   account_id: string;
   from: Position;
   to_ms: number;
+}
+
+/** The sums of an account's entries in a range of time, slice by slice. */
+export async function* sumSlices<Sum>(
+  database: Database,
+  { account_id, from_ms, to_ms }: { account_id: string; from_ms: number; to_ms: number },
+  sum: (knex: Knex, entries: Knex.QueryBuilder) => Promise<Sum[]>,
+): AsyncGenerator<Sum> {
+  let from: Position | undefined = { created_ms: from_ms, id: 0 };
+  while (from) {
+    const slice: Slice = { account_id, from, to_ms };
+    const to: Position | undefined = await database.read((knex) => endOf(knex, slice));
+    yield* await database.read((knex) => sum(knex, upTo(knex, slice, to)));
+    from = to;
+    await nextTurn();
+  }
 }
 
 /**
@@ -123,19 +134,23 @@ function endOf(knex: Knex, slice: Slice): Promise<Position | undefined> {
     .first('created_ms', 'id');
 }
 
+/** The entries of a slice. */
+function upTo(knex: Knex, slice: Slice, to: Position | undefined): Knex.QueryBuilder {
+  const entries = entriesOf(knex, slice);
+  if (!to) return entries.where('created_ms', '<', slice.to_ms);
+  return entries
+    .where('created_ms', '<=', String(to.created_ms))
+    .whereRaw('(created_ms, id) <= (?, ?)', [String(to.created_ms), String(to.id)]);
+}
+
 /** Sums dollars and the rest separately, as the sum of a column could exceed 64 bits. */
 async function sumsOf(
   knex: Knex,
   dialect: Database['dialect'],
-  slice: Slice,
-  to: Position | undefined,
+  entries: Knex.QueryBuilder,
 ): Promise<Sum[]> {
-  const entries = entriesOf(knex, slice).whereIn('kind', ['charge', 'refund']);
-  if (to) {
-    entries.where('created_ms', '<=', String(to.created_ms));
-    entries.whereRaw('(created_ms, id) <= (?, ?)', [String(to.created_ms), String(to.id)]);
-  } else entries.where('created_ms', '<', slice.to_ms);
   return entries
+    .whereIn('kind', ['charge', 'refund'])
     .groupByRaw('1, 2, 3, 4')
     .select(
       knex.raw(`created_ms / ${DAY_MS} as day`),
@@ -153,12 +168,12 @@ async function sumsOf(
 }
 
 /** Sums are floats: an absurdly large sum is then inexact, and not an error. */
-const unitIn: Record<Database['dialect'], (name: string) => string> = {
+export const unitIn: Record<Database['dialect'], (name: string) => string> = {
   sqlite: (name) => `total(json_extract(usage, '$.${name}')) as ${name}`,
   postgres: (name) => `sum((usage::json ->> '${name}')::double precision) as ${name}`,
 };
 
-const sumIn: Record<Database['dialect'], (name: string) => string> = {
+export const sumIn: Record<Database['dialect'], (name: string) => string> = {
   sqlite: (name) => `total(${name}) as ${name}`,
   postgres: (name) => `sum(${name}::double precision) as ${name}`,
 };

@@ -205,6 +205,7 @@ function hasSameCounts(one: ChargeRow, other: ChargeRow): boolean {
   return (
     hasSameHead(one, other) &&
     one.uncollected_nano === other.uncollected_nano &&
+    mine.upstream_model === its.upstream_model &&
     mine.estimated === its.estimated &&
     mine.cached_tokens === its.cached_tokens &&
     mine.cache_write_tokens === its.cache_write_tokens &&

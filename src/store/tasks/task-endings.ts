@@ -90,7 +90,7 @@ export async function chargeTask(
 /** False if the ledger has the charge already, which its unique key decides. */
 async function enterCharge(
   trx: Knex.Transaction,
-  { id, account_id, key_id, model, provider }: Task,
+  { id, account_id, key_id, model, provider, upstream_model }: Task,
   made: { cost_nano: bigint; usage: string; agent: string | null; now_ms: number },
 ): Promise<boolean> {
   const { usage, agent, now_ms } = made;
@@ -102,7 +102,8 @@ async function enterCharge(
     amount_nano,
     created_ms: now_ms,
   } as const;
-  const charge = { key_id, model, provider, usage, estimated: false, ...(agent && { agent }) };
+  const of = { key_id, model, provider, upstream_model };
+  const charge = { ...of, usage, estimated: false, ...(agent && { agent }) };
   const rows: unknown[] = await trx('ledger')
     .insert(ledgerRow(head, charge))
     .onConflict(['account_id', 'kind', 'reference'])

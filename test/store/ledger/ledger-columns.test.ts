@@ -24,6 +24,7 @@ onEachStore('the table of ledger columns', (ground) => {
       hold_nano: 1n,
       estimated: true,
       ...classes,
+      upstream_model: 'gpt-4o-mini-2024-07-18',
       agent: 'codex',
       ...dollarsOfCaches,
     });
@@ -71,6 +72,7 @@ onEachStore('the table of ledger columns', (ground) => {
       { estimated: true },
       { not_owed_nano: 7n },
       { usage: '{"images":2}' },
+      { upstream_model: 'rare-2' },
       { agent: 'codex' },
       { saved_nano: -3n },
       { lost_nano: 4n },

@@ -19,6 +19,7 @@ onEachStore('the ledger', (ground) => {
       key_id: null,
       model: null,
       provider: null,
+      upstream_model: null,
       usage: null,
       estimated: false,
       cached_tokens: null,
