@@ -50,7 +50,10 @@ export const creditAccount = oneAction({
       answer: 'Credited',
     },
   ],
-  answer: ({ entry, account }) => ({ entry: entryShape(entry), account: accountShape(account) }),
+  answer: ({ entry, account }) => ({
+    entry: entryShape(entry, true),
+    account: accountShape(account),
+  }),
   command: {
     about: 'add to an account (a negative amount takes back)',
     example: 'tollgate credit alice 25.00 --reference invoice-1042',

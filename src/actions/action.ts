@@ -160,7 +160,11 @@ export interface OneAction<Input extends object = object, Result = unknown> exte
   /** The body of an answer of the management API; a 204 has none. */
   answer?(result: Result, caller: ActionCaller): object;
   /** The answer as CSV, and the name of its file; undefined where the input wants JSON. */
-  csv?(result: Result, input: Input): { file: string; text: string } | undefined;
+  csv?(
+    result: Result,
+    input: Input,
+    caller: ActionCaller,
+  ): { file: string; text: string } | undefined;
   command?: ActionCommand<Result>;
 }
 

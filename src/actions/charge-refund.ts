@@ -62,7 +62,10 @@ export const refundCharge = oneAction({
       answer: 'Credited',
     },
   ],
-  answer: ({ entry, account }) => ({ entry: entryShape(entry), account: accountShape(account) }),
+  answer: ({ entry, account }) => ({
+    entry: entryShape(entry, true),
+    account: accountShape(account),
+  }),
   command: {
     about: 'give a charge back, or a part of it',
     example: 'tollgate refund 0199e0c4-7a53-7d6e-b1f8-2d1c5a9e4b70 --amount 0.10',

@@ -4,6 +4,7 @@ import { usageOfEntry, type LedgerEntry } from '../store/ledger/ledger-columns.j
 import type { Store } from '../store/store-types.js';
 import { ACCOUNT_FIELD, listAction, type Page } from './action.js';
 import { isNumber } from './cursor.js';
+import { profitOfOne } from './profit-shapes.js';
 import { entryShape, isoTime } from './shapes.js';
 
 const PAGE = 1_000;
@@ -44,10 +45,10 @@ export const listLedger = listAction({
       answer: 'Ledger',
     },
   ],
-  shape: entryShape,
+  shape: (entry, { is_operator }) => entryShape(entry, is_operator),
   csv: {
     file: 'ledger.csv',
-    columns: () => [
+    columns: ({ is_operator }) => [
       'id',
       'created',
       'kind',
@@ -64,6 +65,7 @@ export const listLedger = listAction({
       'agent',
       'saved',
       'lost',
+      ...(is_operator ? ['cost', 'profit'] : []),
     ],
   },
   command: {
@@ -109,6 +111,7 @@ function entryDocument(entry: LedgerEntry) {
     uncollected: formatDollars(entry.uncollected_nano),
     saved: formatDollars(entry.saved_nano ?? 0n),
     lost: formatDollars(entry.lost_nano ?? 0n),
+    ...profitOfOne(-entry.amount_nano, entry.cost_nano),
     agent: entry.agent,
     key: entry.key_id,
     reference: entry.reference,
@@ -118,11 +121,14 @@ function entryDocument(entry: LedgerEntry) {
 
 /** An entry as a row of a table, which needs no columns for what most entries do not have. */
 function entryColumns(entry: LedgerEntry, key_name: string | null) {
-  const { estimated, uncollected, saved, lost, agent, key, reference, refund_of, ...others } =
+  const { estimated, uncollected, saved, lost, cost, profit, agent, key, ...others } =
     entryDocument(entry);
-  const { upstream_model: _upstream_model, ...rest } = others;
+  const { reference, refund_of, upstream_model: _upstream_model, ...rest } = others;
+  const hasProfit = profit !== null && Number(profit) !== 0;
   return {
     ...rest,
+    cost: hasProfit ? cost : null,
+    profit: hasProfit ? profit : null,
     estimated: estimated || null,
     uncollected: entry.uncollected_nano > 0n ? uncollected : null,
     saved: entry.saved_nano === null ? null : saved,

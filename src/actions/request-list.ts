@@ -57,6 +57,7 @@ export const listRequests = listAction({
       'agent',
       'saved',
       'lost',
+      ...(is_operator ? ['upstream_cost', 'profit'] : []),
     ],
   },
 });

@@ -2,6 +2,7 @@ import { flagsOf, type RequestFlag, type RequestRecord } from '../core/request-r
 import type { UpstreamAttempt } from '../core/request-record.js';
 import { TOKEN_CLASSES, type TokenClass } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
+import { profitOfOne } from './profit-shapes.js';
 import { isoTime } from './shapes.js';
 
 /** An attempt. Only operators see which upstream it was. */
@@ -31,14 +32,19 @@ export interface RequestShape extends Record<TokenClass, number | null> {
   own_ms: number;
   cost: string;
   uncollected: string;
+  /** With `profit`, for operators only; null where it is not known. */
+  upstream_cost?: string | null;
+  profit?: string | null;
   saved: string;
   lost: string;
   flags: RequestFlag[];
   attempts: AttemptShape[];
 }
 
+/** A request. With `names_upstreams` it has what is for operators only. */
 export function requestShape(record: RequestRecord, names_upstreams: boolean): RequestShape {
-  const { provider, upstream_model } = record;
+  const { provider, upstream_model, cost_nano, upstream_cost_nano } = record;
+  const { cost: upstream_cost, profit } = profitOfOne(cost_nano, upstream_cost_nano);
   const classes = TOKEN_CLASSES.map((name) => [name, record[name]] as const);
   return {
     id: record.id,
@@ -59,8 +65,9 @@ export function requestShape(record: RequestRecord, names_upstreams: boolean): R
     first_token_ms: record.first_token_ms,
     took_ms: record.took_ms,
     own_ms: record.own_ms,
-    cost: formatDollars(record.cost_nano),
+    cost: formatDollars(cost_nano),
     uncollected: formatDollars(record.uncollected_nano),
+    ...(names_upstreams && { upstream_cost, profit }),
     saved: formatDollars(record.saved_nano),
     lost: formatDollars(record.lost_nano),
     flags: flagsOf(record),

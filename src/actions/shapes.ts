@@ -5,6 +5,7 @@ import type { Account } from '../store/accounts/accounts.js';
 import type { Key } from '../store/keys/keys.js';
 import { MINUTE_MS } from '../store/rates/rate-counts.js';
 import type { RateCounts } from '../store/rates/rate-types.js';
+import { profitOfOne } from './profit-shapes.js';
 import { usageOfEntry, type LedgerEntry } from '../store/ledger/ledger-columns.js';
 
 /** Milliseconds since 1970 as ISO 8601; null stays null. */
@@ -156,10 +157,13 @@ export interface EntryShape {
   /** What caches saved, and what a move to another upstream lost. */
   saved: string;
   lost: string;
+  /** What the upstream takes, and the amount beyond that; null where it is not known. */
+  cost?: string | null;
+  profit?: string | null;
 }
 
-/** The provider is left out: it is the operator's business. */
-export function entryShape(entry: LedgerEntry): EntryShape {
+/** The provider is left out, and the cost for all but operators: they are their business. */
+export function entryShape(entry: LedgerEntry, has_cost: boolean): EntryShape {
   return {
     id: entry.id,
     created: isoTime(entry.created_ms),
@@ -175,6 +179,7 @@ export function entryShape(entry: LedgerEntry): EntryShape {
     uncollected: formatDollars(entry.uncollected_nano),
     saved: formatDollars(entry.saved_nano ?? 0n),
     lost: formatDollars(entry.lost_nano ?? 0n),
+    ...(has_cost && profitOfOne(-entry.amount_nano, entry.cost_nano)),
   };
 }
 

@@ -110,7 +110,13 @@ export const COUNTS = [
   'video_seconds',
 ] as const satisfies readonly (keyof UsageFigures)[];
 
-const AMOUNTS = ['cost_nano', 'saved_nano', 'lost_nano'] as const;
+const AMOUNTS = [
+  'cost_nano',
+  'upstream_cost_nano',
+  'profit_nano',
+  'saved_nano',
+  'lost_nano',
+] as const satisfies readonly (keyof UsageFigures)[];
 
 function add(sum: UsageFigures, row: UsageFigures): void {
   for (const name of COUNTS) sum[name] += row[name];

@@ -56,9 +56,11 @@ export const showUsage = oneAction({
       answer: 'Usage',
     },
   ],
-  answer: ({ usage, range, by, keys }) => usageShape(usage, range, by, keys),
-  csv({ usage, range, by, keys }, { format }) {
+  answer: ({ usage, range, ...shown }, { is_operator }) =>
+    usageShape(usage, range, { ...shown, has_profit: is_operator }),
+  csv({ usage, range, ...shown }, { format }, { is_operator }) {
     if (format !== 'csv') return undefined;
-    return { file: `usage-${range.from}-${range.to}-${by}.csv`, text: usageCsv(usage, by, keys) };
+    const text = usageCsv(usage, { ...shown, has_profit: is_operator });
+    return { file: `usage-${range.from}-${range.to}-${shown.by}.csv`, text };
   },
 });

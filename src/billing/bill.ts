@@ -17,6 +17,8 @@ export interface Bill {
   cost_nano: bigint;
   /** The cost beyond the output limit that was sent, which the client does not owe. */
   not_owed_nano?: bigint;
+  /** What the upstream takes; absent if that is `cost_nano` and `not_owed_nano` together. */
+  upstream_cost_nano?: bigint;
   /**
    * What the prompt would cost more without caches, at the prices of this bill: what reads saved,
    * less what writes cost beyond plain input. Negative where the writes cost more.
@@ -28,23 +30,35 @@ export interface Bill {
   /** Further counts for the ledger, such as images. */
   counts?: Readonly<Record<string, number>>;
   /** Set for a task that no request has paid for yet. */
-  task?: Omit<TaskCharge, 'cost_nano'>;
+  task?: Pick<TaskCharge, 'content_id' | 'usage'>;
 }
 
 /** What was charged for a bill. */
 export interface Receipt extends Pick<Bill, 'usage' | 'estimated' | 'counts'> {
   /** The cost that was collected. */
   cost_nano: bigint;
+  /** What the upstream takes. */
+  upstream_cost_nano: bigint;
   /** The cost beyond that, which the account could not pay or does not owe. */
   uncollected_nano: bigint;
   /** The charged task; undefined if the bill has none, or if the task was deleted meanwhile. */
   task?: Task | undefined;
 }
 
+/** What the upstream takes for the answer of a bill. */
+export function upstreamCost({
+  cost_nano,
+  not_owed_nano = 0n,
+  upstream_cost_nano = cost_nano + not_owed_nano,
+}: Pick<Bill, 'cost_nano' | 'not_owed_nano' | 'upstream_cost_nano'>): bigint {
+  return upstream_cost_nano;
+}
+
 /** The receipt of a bill of which `uncollected_nano` could not be collected. */
 export function receiptOf(bill: Bill, uncollected_nano = 0n): Receipt {
   const { usage, estimated, counts, cost_nano, not_owed_nano = 0n } = bill;
-  const receipt: Receipt = { usage, estimated, cost_nano, uncollected_nano };
+  const upstream_cost_nano = upstreamCost(bill);
+  const receipt: Receipt = { usage, estimated, cost_nano, upstream_cost_nano, uncollected_nano };
   if (uncollected_nano > 0n) receipt.cost_nano = cost_nano + not_owed_nano - uncollected_nano;
   if (counts) receipt.counts = counts;
   return receipt;

@@ -1,6 +1,7 @@
 import { flagsOf, type RequestRecord } from '../core/request-record.js';
 import { TOKEN_CLASSES } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
+import { profitOfOne } from '../actions/profit-shapes.js';
 import { formatTime } from './print.js';
 
 /** A record as a row of a table. */
@@ -24,6 +25,7 @@ export function recordRow(record: RequestRecord, account: string) {
 /** All that is known of a request, for programs. Dollars are decimal strings. */
 export function recordView(record: RequestRecord) {
   const { attempts, units, auth_ms, read_ms, hold_ms, first_token_ms, took_ms, own_ms } = record;
+  const { cost: upstream_cost, profit } = profitOfOne(record.cost_nano, record.upstream_cost_nano);
   const classes = TOKEN_CLASSES.map((name) => [name, record[name]] as const);
   return {
     id: record.id,
@@ -50,6 +52,8 @@ export function recordView(record: RequestRecord) {
     own_ms,
     cost: formatDollars(record.cost_nano),
     uncollected: formatDollars(record.uncollected_nano),
+    upstream_cost,
+    profit,
     saved: formatDollars(record.saved_nano),
     lost: formatDollars(record.lost_nano),
     flags: flagsOf(record),

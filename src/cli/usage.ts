@@ -4,6 +4,7 @@ import type { Dimension, TotalsRow } from '../store/requests/request-types.js';
 import type { Store } from '../store/store-types.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import type { Cell, Page } from '../actions/action.js';
+import { profitShape } from '../actions/profit-shapes.js';
 import { pageOf, paged, type PageOptions } from './listing.js';
 import { namesOf } from './names.js';
 import { pluralize, printJson, printLine } from './print.js';
@@ -41,6 +42,8 @@ days at most. The greatest cost comes first, and days in their order; --limit
 keeps the first rows, and the last days. "saved" is what reads from the caches
 of upstreams saved, less what writes to them cost; "lost" is at most what calls
 cost more because another upstream than the one with their cache answered.
+"upstream_cost" is what the upstreams took, "profit" what was charged beyond
+that; "cost_unknown" was charged for calls of which that is not known.
 `;
 
 /** `tollgate usage [--by day|model|account|key|agent] [--since T] [--account A] [--limit N]` */
@@ -137,6 +140,7 @@ function figures(row: TotalsRow) {
     completion_tokens: row.completion_tokens,
     cost: formatDollars(row.cost_nano),
     uncollected: formatDollars(row.uncollected_nano),
+    ...profitShape(row),
     saved: formatDollars(row.saved_nano),
     lost: formatDollars(row.lost_nano),
   };
@@ -145,7 +149,8 @@ function figures(row: TotalsRow) {
 /** A row as a table shows it: the share of caches, and no columns of zeros. */
 function shortened<Row extends ReturnType<typeof figures>>(row: Row) {
   const { prompt_tokens, cached_tokens, completion_tokens, cost, ...others } = row;
-  const { uncollected, saved, lost, ...head } = others;
+  const { uncollected, upstream_cost, profit, cost_unknown, saved, lost, ...head } = others;
+  const hasProfit = profit !== null && Number(profit) !== 0;
   const share = prompt_tokens > 0 ? Math.round((cached_tokens / prompt_tokens) * 100) : 0;
   return {
     ...head,
@@ -153,7 +158,9 @@ function shortened<Row extends ReturnType<typeof figures>>(row: Row) {
     cached: cached_tokens > 0 ? `${share} %` : null,
     completion_tokens,
     cost,
-    ...unlessZero({ uncollected, saved, lost }),
+    upstream_cost: hasProfit ? upstream_cost : null,
+    profit: hasProfit ? profit : null,
+    ...unlessZero({ cost_unknown, uncollected, saved, lost }),
   };
 }
 
@@ -170,5 +177,8 @@ function sumOf(totals: readonly TotalsRow[]): string {
   const saved_nano = totals.reduce((sum, one) => sum + one.saved_nano, 0n);
   const saved =
     saved_nano === 0n ? '' : `, ${withDollarSign(formatDollars(saved_nano))} saved by caches`;
-  return `${pluralize(calls, 'request')}, ${charged} charged${saved}, before refunds.`;
+  const profit_nano = totals.reduce((sum, one) => sum + one.profit_nano, 0n);
+  const profit =
+    profit_nano === 0n ? '' : `, ${withDollarSign(formatDollars(profit_nano))} of it profit`;
+  return `${pluralize(calls, 'request')}, ${charged} charged${profit}${saved}, before refunds.`;
 }

@@ -68,6 +68,13 @@ export interface Price extends TokenPrices {
   per_video_second?: ReadonlyMap<string, bigint>;
   per_million_characters?: bigint;
   per_audio_minute?: bigint;
+  /** What the upstream takes, where that is not what the account pays. It has no such field. */
+  cost?: Price;
+}
+
+/** The prices by which the upstream takes its money. */
+export function costCard(price: Price): Price {
+  return price.cost ?? price;
 }
 
 /**

@@ -115,6 +115,8 @@ export interface RequestRecord extends Record<TokenClass, number | null> {
   cost_nano: bigint;
   /** The cost beyond that, which could not be collected. */
   uncollected_nano: bigint;
+  /** What the upstream takes; null if that is not known, as of a call that was not charged. */
+  upstream_cost_nano: bigint | null;
   /** See `Bill`; of a charge alone. */
   saved_nano: bigint;
   /** Of a charged call with the flag `moved`: see `Bill.missed_nano`. */

@@ -1,4 +1,4 @@
-import type { Bill, Receipt } from '../billing/bill.js';
+import { upstreamCost, type Bill, type Receipt } from '../billing/bill.js';
 import {
   CLIENT_DISCONNECTED_STATUS,
   FLAGS,
@@ -246,6 +246,7 @@ function compose(
     own_ms: 0,
     cost_nano: bill?.cost_nano ?? 0n,
     uncollected_nano: state.receipt?.uncollected_nano ?? 0n,
+    upstream_cost_nano: bill ? upstreamCost(bill) : null,
     saved_nano: 0n,
     lost_nano: 0n,
     flags: flags(notes, bill, last) | (isCut(outcome) ? FLAGS.cut : 0),

@@ -1,4 +1,4 @@
-import { receiptOf, type Bill, type Receipt } from '../billing/bill.js';
+import { receiptOf, upstreamCost, type Bill, type Receipt } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
 import { OptionError } from '../core/errors.js';
 import { NO_TOKENS, TOKEN_CLASSES } from '../core/usage.js';
@@ -66,9 +66,11 @@ async function chargeTask(
   if (!bill.task) return receiptOf(bill);
   const { content_id, usage } = bill.task;
   const { cost_nano } = bill;
+  const upstream_cost_nano = upstreamCost(bill);
   const { id } = fact(state, 'task').task;
   const agent = state.notes?.agent ?? null;
-  const task = await store.tasks.charge(id, { content_id, usage, cost_nano, agent });
+  const charge = { content_id, usage, cost_nano, upstream_cost_nano, agent };
+  const task = await store.tasks.charge(id, charge);
   const isFirst = task?.content_id === content_id;
   return isFirst ? { ...receiptOf(bill), task } : { ...NOTHING_CHARGED, task };
 }
@@ -111,6 +113,7 @@ function chargeOf(
     model: fact(state, 'model').id,
     provider,
     cost_nano,
+    upstream_cost_nano: upstreamCost(bill),
     estimated,
     usage: usageText(bill),
   };

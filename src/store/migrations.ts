@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { addManagement } from './audit/audit-migration.js';
 import { addRatesAndRotation } from './keys/key-terms-migration.js';
+import { keepCosts } from './ledger/cost-migration.js';
 import { createAllowances } from './limits/allowances.js';
 import { createPriceHistory } from './prices/price-history.js';
 import { createRates } from './rates/rate-migration.js';
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '022-agents', up: nameAgents },
   { name: '023-cache-hours', up: countHourWrites },
   { name: '024-reconciliations', up: addReconciliations },
+  { name: '025-costs', up: keepCosts },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

@@ -186,6 +186,7 @@ function recordOf(at: number, total: number): RequestRecord {
     own_ms: 2,
     cost_nano: fails ? 0n : COST_NANO,
     uncollected_nano: 0n,
+    upstream_cost_nano: fails ? null : COST_NANO,
     saved_nano: 0n,
     lost_nano: 0n,
     flags: at % 100 === 0 ? FLAGS.estimated : 0,

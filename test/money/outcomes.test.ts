@@ -69,6 +69,7 @@ describe('the billing of a chat answer', () => {
       uncollected_nano: 0n,
       saved_nano: null,
       lost_nano: null,
+      cost_nano: 4350n,
       agent: 'node',
       refund_of: null,
     });

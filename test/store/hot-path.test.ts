@@ -83,6 +83,7 @@ onEachStore('the store of holds and charges', (ground) => {
       agent: null,
       saved_nano: null,
       lost_nano: null,
+      cost_nano: null,
       uncollected_nano: 0n,
       created_ms: ground.now_ms,
     });

@@ -132,7 +132,7 @@ async function answerOne(
 ): Promise<void> {
   const result = await action.run(services, input, caller);
   ctx.status = status;
-  const csv = action.csv?.(result, input);
+  const csv = action.csv?.(result, input, caller);
   if (csv) sendCsv(ctx, csv.file, csv.text);
   else if (action.answer) ctx.body = action.answer(result, caller);
 }

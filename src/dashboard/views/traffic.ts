@@ -1,3 +1,4 @@
+import { AMOUNTS } from '../../store/requests/request-totals.js';
 import type { RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
 
 /** Totals of no calls. */
@@ -17,13 +18,14 @@ export const NO_CALLS: Readonly<RequestTotals> = Object.freeze({
   reasoning_tokens: 0,
   cost_nano: 0n,
   uncollected_nano: 0n,
+  upstream_cost_nano: 0n,
+  profit_nano: 0n,
   saved_nano: 0n,
   lost_nano: 0n,
   took_ms: 0,
   own_ms: 0,
 });
 
-const AMOUNTS = ['cost_nano', 'uncollected_nano', 'saved_nano', 'lost_nano'] as const;
 const COUNTS = (Object.keys(NO_CALLS) as (keyof RequestTotals)[]).filter(
   (name): name is Exclude<keyof RequestTotals, (typeof AMOUNTS)[number]> =>
     !AMOUNTS.some((amount) => amount === name),

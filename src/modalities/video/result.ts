@@ -67,10 +67,12 @@ export function unknown(fault: UpstreamError): GatewayError {
 
 /** The bill of a task: of a completed one, unless it was charged before. */
 export function taskBill(task: Task): Bill {
+  const { call, videos } = task;
   if (task.status !== 'COMPLETED' || task.content_id !== null) return NOTHING_CHARGED;
   return {
     usage: NO_TOKENS,
-    cost_nano: videoCost(task.price_nano, task.call.duration_seconds, task.videos),
+    cost_nano: videoCost(task.price_nano, call.duration_seconds, videos),
+    upstream_cost_nano: videoCost(task.upstream_price_nano, call.duration_seconds, videos),
     estimated: false,
     counts: { video_seconds: secondsOf(task) },
     task: {

@@ -1,5 +1,5 @@
 import { LONGEST_RETRY_WAIT_MS } from '../../upstream/to-client-error.js';
-import type { Model, Upstream } from '../../core/model.js';
+import { costCard, type Model, type Upstream } from '../../core/model.js';
 import { GatewayError, isStop } from '../../core/errors.js';
 import type { Answer, SendContext, Work } from '../../pipeline/work.js';
 import type {
@@ -91,8 +91,11 @@ export class PlannedVideo implements Work {
 
 function targetOf({ provider, model, price }: Upstream, call: VideoCall): TaskTarget {
   const price_nano = videoRate(price, call);
-  if (price_nano === undefined) throw new Error('The upstream has no price for this video.');
-  return { provider: provider.name, upstream_model: model, price_nano };
+  const upstream_price_nano = videoRate(costCard(price), call);
+  if (price_nano === undefined || upstream_price_nano === undefined) {
+    throw new Error('The upstream has no price for this video.');
+  }
+  return { provider: provider.name, upstream_model: model, price_nano, upstream_price_nano };
 }
 
 function storedCall(call: VideoCall): TaskCall {

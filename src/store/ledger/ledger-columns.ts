@@ -1,5 +1,6 @@
 import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import { isRecord } from '../../lib/objects.js';
+import { toBinding } from '../column-values.js';
 
 /**
  * A charge of one paid answer, as it goes into the ledger. A class of tokens that the upstream has
@@ -22,6 +23,8 @@ export interface Charge extends Partial<Record<TokenClass, number>> {
   cost_nano: bigint;
   /** The cost beyond the amount due, which the client never owes: it counts as uncollected. */
   not_owed_nano?: bigint;
+  /** What the upstream takes for the answer, whatever the account pays: the column `cost_nano`. */
+  upstream_cost_nano?: bigint;
   /** See `Bill` for these two; absent where they are zero. */
   saved_nano?: bigint;
   /** What the move of its conversation to another upstream lost. */
@@ -54,6 +57,7 @@ export const CHARGE_COLUMNS = [
   { name: 'agent', type: 'text' },
   { name: 'saved_nano', type: 'nano' },
   { name: 'lost_nano', type: 'nano' },
+  { name: 'cost_nano', type: 'nano', field: 'upstream_cost_nano' },
 ] as const satisfies readonly ChargeColumn[];
 
 /**
@@ -63,6 +67,8 @@ export const CHARGE_COLUMNS = [
 interface ChargeColumn {
   name: keyof Charge;
   type: 'text' | 'bigint' | 'boolean' | 'nano';
+  /** The field of the charge, where it has another name. */
+  field?: keyof Charge;
 }
 
 type Columns = (typeof CHARGE_COLUMNS)[number];
@@ -103,13 +109,17 @@ export type LedgerRow = Omit<LedgerEntry, 'id' | 'created_ms' | Columns['name']>
 /** The names of the charge columns, for the column list of an insert. */
 export const CHARGE_NAMES = CHARGE_COLUMNS.map(({ name }) => name).join(', ');
 
-/** The values of the charge columns, in the order of `CHARGE_COLUMNS`. */
-export function chargeValues(
+/** The value of a column in the row of a charge. */
+export function chargeValue(
   charge: Partial<Charge>,
-): (string | number | bigint | boolean | null)[] {
-  return CHARGE_COLUMNS.map(
-    ({ name, type }) => charge[name] ?? (type === 'boolean' ? false : null),
-  );
+  { name, type, field = name }: ChargeColumn,
+): string | number | bigint | boolean | null {
+  return charge[field] ?? (type === 'boolean' ? false : null);
+}
+
+/** The values of the charge columns, in the order of `CHARGE_COLUMNS`. */
+export function chargeValues(charge: Partial<Charge>): ReturnType<typeof chargeValue>[] {
+  return CHARGE_COLUMNS.map((column) => chargeValue(charge, column));
 }
 
 type Head = Pick<LedgerEntry, 'account_id' | 'kind' | 'reference' | 'created_ms'>;
@@ -119,8 +129,10 @@ export function ledgerRow(
   head: Head & { amount_nano: string },
   charge: Partial<Charge> = {},
 ): Record<string, unknown> {
-  const values = chargeValues(charge);
-  const fields = CHARGE_COLUMNS.map(({ name }, at) => [name, values[at]] as const);
+  const fields = CHARGE_COLUMNS.map((column) => {
+    const value = chargeValue(charge, column);
+    return [column.name, typeof value === 'bigint' ? toBinding(value) : value] as const;
+  });
   return { ...head, key_id: charge.key_id ?? null, ...Object.fromEntries(fields) };
 }
 

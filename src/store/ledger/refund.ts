@@ -195,7 +195,7 @@ async function pay(
 
 async function enterRefund(
   trx: Knex.Transaction,
-  { account_id, key_id, model, provider, agent, reference: refund_of }: LedgerEntry,
+  { account_id, key_id, model, provider, agent, cost_nano, reference: refund_of }: LedgerEntry,
   made: { refund_nano: bigint; reference: string; now_ms: number },
 ): Promise<LedgerEntry> {
   const { reference, refund_nano, now_ms } = made;
@@ -206,7 +206,9 @@ async function enterRefund(
     amount_nano: toBinding(refund_nano),
     created_ms: now_ms,
   } as const;
-  const row = { ...ledgerRow(head), key_id, model, provider, agent, refund_of };
+  // The upstream keeps what it took, so the refund changes the profit alone, where that is known.
+  const cost = cost_nano === null ? {} : { upstream_cost_nano: 0n };
+  const row = { ...ledgerRow(head, cost), key_id, model, provider, agent, refund_of };
   const rows: LedgerRow[] = await trx('ledger').insert(row).returning('*');
   const entry = rows[0];
   if (!entry) throw new StoreError('The refund was not written.');

@@ -17,7 +17,11 @@ export interface UsageRow extends Record<TokenClass, number> {
   completion_tokens: number;
   images: number;
   video_seconds: number;
+  /** What the account paid, after refunds. */
   cost_nano: bigint;
+  /** What the upstreams took, and what was paid beyond that, where it is known. */
+  upstream_cost_nano: bigint;
+  profit_nano: bigint;
   /** What caches saved, and what moves of conversations lost, before refunds. */
   saved_nano: bigint;
   lost_nano: bigint;
@@ -38,6 +42,8 @@ export const NOTHING_USED: Readonly<UsageFigures> = Object.freeze({
   images: 0,
   video_seconds: 0,
   cost_nano: 0n,
+  upstream_cost_nano: 0n,
+  profit_nano: 0n,
   saved_nano: 0n,
   lost_nano: 0n,
 });
@@ -50,9 +56,16 @@ const SLICE = 2_000;
 /** The units in the JSON of `usage`. The classes of tokens have columns. */
 const UNITS = ['prompt_tokens', 'completion_tokens', 'images', 'video_seconds'] as const;
 const COUNTS = [...UNITS, ...TOKEN_CLASSES];
-const AMOUNTS = ['amount_nano', 'saved_nano', 'lost_nano'] as const;
+/** The amounts of an entry in SQL; null where an entry has none, or it is not known. */
+const AMOUNTS = {
+  amount_nano: 'amount_nano',
+  cost_nano: 'cost_nano',
+  profit_nano: '(-amount_nano - cost_nano)',
+  saved_nano: 'saved_nano',
+  lost_nano: 'lost_nano',
+} as const;
 
-type Amount = (typeof AMOUNTS)[number];
+type Amount = keyof typeof AMOUNTS;
 
 type Sum = Record<(typeof COUNTS)[number], number | null> &
   Record<`${Amount}_dollars` | `${Amount}_rest`, bigint | null> & {
@@ -158,9 +171,9 @@ async function sumsOf(
       'key_id',
       'agent',
       knex.raw(`sum(case when kind = 'charge' then 1 else 0 end) as calls`),
-      ...AMOUNTS.flatMap((name) => [
-        knex.raw(`cast(sum(${name} / ${NANO_PER_DOLLAR}) as bigint) as ${name}_dollars`),
-        knex.raw(`cast(sum(${name} % ${NANO_PER_DOLLAR}) as bigint) as ${name}_rest`),
+      ...Object.entries(AMOUNTS).flatMap(([name, sql]) => [
+        knex.raw(`cast(sum(${sql} / ${NANO_PER_DOLLAR}) as bigint) as ${name}_dollars`),
+        knex.raw(`cast(sum(${sql} % ${NANO_PER_DOLLAR}) as bigint) as ${name}_rest`),
       ]),
       ...UNITS.map((name) => knex.raw(unitIn[dialect](name))),
       ...TOKEN_CLASSES.map((name) => knex.raw(sumIn[dialect](name))),
@@ -186,6 +199,8 @@ function add(rows: Map<string, UsageRow>, sum: Sum): void {
   row.calls += Number(sum.calls);
   for (const count of COUNTS) row[count] += sum[count] ?? 0;
   row.cost_nano -= amountIn(sum, 'amount_nano');
+  row.upstream_cost_nano += amountIn(sum, 'cost_nano');
+  row.profit_nano += amountIn(sum, 'profit_nano');
   row.saved_nano += amountIn(sum, 'saved_nano');
   row.lost_nano += amountIn(sum, 'lost_nano');
   rows.set(name, row);

@@ -215,7 +215,7 @@ export const SQL = {
           COLUMNS_FROM.chargeAll,
           TYPES.map((type) => `${type}[]`),
         )})
-        with ordinality as asked (request_id, cost_nano, hold_windows, ${CHARGE_NAMES}, place)
+        with ordinality as asked (request_id, due_nano, hold_windows, ${CHARGE_NAMES}, place)
       where not exists (select from ledger
         where account_id = $1 and kind = 'charge' and reference = asked.request_id)
       order by request_id, place
@@ -233,7 +233,7 @@ export const SQL = {
     ), named as materialized (
       select coalesce(ended.request_id, asked.request_id) as request_id, place,
         coalesce(ended.amount_nano, 0) as amount_nano,
-        greatest(0, cost_nano - coalesce(ended.amount_nano, 0)) as beyond_nano,
+        greatest(0, due_nano - coalesce(ended.amount_nano, 0)) as beyond_nano,
         each.id::bigint as id, each.begins_ms::bigint as begins_ms
       from ended full join asked on asked.request_id = ended.request_id
       cross join json_each_text(coalesce(windows, hold_windows)::json) as each (id, begins_ms)
@@ -257,21 +257,21 @@ export const SQL = {
         (select left_nano from key) + key_nano) as nano
       from freed
     ), own as materialized (
-      select asked.*, least(cost_nano, coalesce(ended.amount_nano, 0)) as own_nano
+      select asked.*, least(due_nano, coalesce(ended.amount_nano, 0)) as own_nano
       from asked left join ended on ended.request_id = asked.request_id
     ), due as materialized (
       select own.*, (
         greatest(0, least(own_nano, (select nano from can) - coalesce(sum(own_nano)
           over (order by place rows between unbounded preceding and 1 preceding), 0)))
-        + greatest(0, least(cost_nano - own_nano, room.nano, (select nano from can)
-          - (select sum(own_nano) from own) - coalesce(sum(cost_nano - own_nano)
+        + greatest(0, least(due_nano - own_nano, room.nano, (select nano from can)
+          - (select sum(own_nano) from own) - coalesce(sum(due_nano - own_nano)
           over (order by place rows between unbounded preceding and 1 preceding), 0)))
       )::bigint as nano
       from own left join room on room.request_id = own.request_id
     ), entry as (
       insert into ledger (account_id, kind, reference, amount_nano, key_id, created_ms,
         uncollected_nano, ${CHARGE_NAMES})
-      select $1, 'charge', request_id, -nano, $4, $5::bigint, cost_nano - nano, ${CHARGE_NAMES}
+      select $1, 'charge', request_id, -nano, $4, $5::bigint, due_nano - nano, ${CHARGE_NAMES}
       from due
       on conflict (account_id, kind, reference) do nothing
       returning reference, amount_nano, uncollected_nano

@@ -34,6 +34,7 @@ export const OWN_COLUMNS = [
   { name: 'took_ms', type: 'double precision' },
   { name: 'own_ms', type: 'double precision' },
   { name: 'cost_nano', type: 'nano' },
+  { name: 'upstream_cost_nano', type: 'nano' },
 ] as const satisfies readonly RequestColumn[];
 
 /** Columns that are empty in most records. Leaving them out makes the insert shorter. */
@@ -81,6 +82,7 @@ export const REQUEST_TYPES = REQUEST_COLUMNS.map(({ name, type }) => {
 /** A record as a JSON object by columns, which PostgreSQL reads as a row. */
 export function requestJson(record: RequestRecord): Record<string, unknown> {
   const { attempts, units, cost_nano, uncollected_nano, saved_nano, lost_nano } = record;
+  const { upstream_cost_nano } = record;
   // PostgreSQL ignores fields that are not columns.
   return {
     ...record,
@@ -88,6 +90,7 @@ export function requestJson(record: RequestRecord): Record<string, unknown> {
     units: units && JSON.stringify(units),
     cost_nano: String(cost_nano),
     uncollected_nano: String(uncollected_nano),
+    upstream_cost_nano: upstream_cost_nano === null ? null : String(upstream_cost_nano),
     saved_nano: String(saved_nano),
     lost_nano: String(lost_nano),
   };

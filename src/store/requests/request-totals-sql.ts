@@ -22,6 +22,8 @@ const FIGURES: Readonly<Record<string, string>> = {
   own_ms: 'own_ms',
   cost_nano: atMost('cost_nano'),
   uncollected_nano: atMost('uncollected_nano'),
+  upstream_cost_nano: atMost(known('upstream_cost_nano')),
+  profit_nano: atMost(known('cost_nano - upstream_cost_nano')),
   saved_nano: atMost('saved_nano'),
   lost_nano: atMost('lost_nano'),
 };

@@ -10,6 +10,7 @@ import type {
   LatencyRow,
   Percentiles,
   RequestFilter,
+  RequestTotals,
   TotalsQuery,
   TotalsRow,
 } from './request-types.js';
@@ -19,7 +20,15 @@ const PERIOD_MS = { hour: HOUR_MS, day: 24 * HOUR_MS };
 const MAX_PERIODS = { hour: 31 * 24, day: 400 };
 /** Reading more hours of all accounts and keys would take a second or longer. */
 const MAX_HOURS_OF_EACH = 49;
-const AMOUNTS = ['cost_nano', 'uncollected_nano', 'saved_nano', 'lost_nano'] as const;
+/** The figures of the totals that are amounts. */
+export const AMOUNTS = [
+  'cost_nano',
+  'uncollected_nano',
+  'upstream_cost_nano',
+  'profit_nano',
+  'saved_nano',
+  'lost_nano',
+] as const satisfies readonly (keyof RequestTotals)[];
 
 /** The beginnings of the hours or days of a range. Throws `StoreError` for too many of them. */
 export function periodsOf({

@@ -41,6 +41,9 @@ export interface RequestTotals extends Record<TokenClass, number> {
   completion_tokens: number;
   cost_nano: bigint;
   uncollected_nano: bigint;
+  /** What the upstreams took, and `cost_nano` beyond that, of the calls where that is known. */
+  upstream_cost_nano: bigint;
+  profit_nano: bigint;
   /** See `RequestRecord` for these two. */
   saved_nano: bigint;
   lost_nano: bigint;

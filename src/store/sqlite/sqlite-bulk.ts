@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import type { HoldCommand } from '../hot-path.js';
-import { CHARGE_COLUMNS, type Charge } from '../ledger/ledger-columns.js';
+import { CHARGE_COLUMNS, chargeValue, type Charge } from '../ledger/ledger-columns.js';
 
 /** Row counts of the prepared statements. More sizes would gain little. */
 const SIZES = [16, 8, 4, 2, 1] as const;
@@ -151,7 +151,7 @@ interface ChargeRow {
 const USAGE_COLUMNS = CHARGE_COLUMNS.filter(({ name }) => name !== 'model' && name !== 'provider');
 
 /** Of these, what answers of one upstream mostly have in common. */
-const COUNT_COLUMNS = USAGE_COLUMNS.filter(({ name }) => name !== 'usage');
+const COUNT_COLUMNS = USAGE_COLUMNS.filter(({ name }) => name !== 'usage' && name !== 'cost_nano');
 
 /** What most charges of one batch have in common. */
 const CHARGE_HEAD = ['kind', 'account_id', 'key_id', 'created_ms', 'model', 'provider'];
@@ -170,13 +170,15 @@ export function prepareChargeInsert(database: Sqlite.Database) {
     sharedOf: (row: ChargeRow) => {
       const values = headOf(row);
       values.push(row.uncollected_nano ?? 0n);
-      for (const { name } of COUNT_COLUMNS) values.push(valueOf(row.charge[name]));
+      for (const column of COUNT_COLUMNS) values.push(bound(chargeValue(row.charge, column)));
       return values;
     },
     isAlike: hasSameCounts,
-    own: ['reference', 'amount_nano', 'usage'],
-    bindOwn: (values: unknown[], { charge, collected_nano }: ChargeRow) =>
-      values.push(charge.request_id, -collected_nano, charge.usage),
+    own: ['reference', 'amount_nano', 'usage', 'cost_nano'],
+    bindOwn: (values: unknown[], { charge, collected_nano }: ChargeRow) => {
+      const { request_id, usage, upstream_cost_nano = null } = charge;
+      values.push(request_id, -collected_nano, usage, upstream_cost_nano);
+    },
   };
   return prepareInsert<ChargeRow>(database, {
     into: 'ledger',
@@ -222,14 +224,12 @@ function hasSameCounts(one: ChargeRow, other: ChargeRow): boolean {
 function bindCharge(values: unknown[], row: ChargeRow): void {
   const { charge, collected_nano, uncollected_nano = 0n } = row;
   values.push(charge.request_id, -collected_nano, uncollected_nano);
-  for (const { name } of USAGE_COLUMNS) values.push(valueOf(charge[name]));
+  for (const column of USAGE_COLUMNS) values.push(bound(chargeValue(charge, column)));
 }
 
 /** The driver binds no booleans. */
-function valueOf(
-  value: string | number | bigint | boolean | undefined,
-): string | number | bigint | null {
-  return typeof value === 'boolean' ? Number(value) : (value ?? null);
+function bound(value: ReturnType<typeof chargeValue>): string | number | bigint | null {
+  return typeof value === 'boolean' ? Number(value) : value;
 }
 
 /** Ends this many holds, if every column is as given. All count in the same windows, or in none. */

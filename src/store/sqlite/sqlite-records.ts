@@ -106,6 +106,7 @@ function bindOwn(values: unknown[], record: RequestRecord): void {
     record.took_ms,
     record.own_ms,
     record.cost_nano,
+    record.upstream_cost_nano,
   );
 }
 

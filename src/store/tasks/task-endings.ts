@@ -69,9 +69,10 @@ export async function cancelTask(
 export async function chargeTask(
   trx: Knex.Transaction,
   id: string,
-  { content_id, cost_nano, usage, agent = null }: TaskCharge,
+  charge: TaskCharge,
   now_ms: number,
 ): Promise<Task | undefined> {
+  const { content_id, cost_nano } = charge;
   const task = await lockTask(trx, id);
   if (!task) return undefined;
   if (task.status !== 'COMPLETED') throw new StoreError(`The task ${id} is not completed.`);
@@ -80,8 +81,7 @@ export async function chargeTask(
     .where({ id })
     .update({ content_id, charge_nano: toBinding(cost_nano), hold_nano: 0, updated_ms: now_ms })
     .increment('version');
-  const isCharged =
-    cost_nano > 0n && (await enterCharge(trx, task, { cost_nano, usage, agent, now_ms }));
+  const isCharged = cost_nano > 0n && (await enterCharge(trx, task, charge, now_ms));
   const spent_nano = isCharged ? cost_nano : 0n;
   await pay(trx, task, { spent_nano, freed_nano: task.hold_nano });
   return { ...task, content_id, charge_nano: cost_nano, hold_nano: 0n };
@@ -91,10 +91,10 @@ export async function chargeTask(
 async function enterCharge(
   trx: Knex.Transaction,
   { id, account_id, key_id, model, provider, upstream_model }: Task,
-  made: { cost_nano: bigint; usage: string; agent: string | null; now_ms: number },
+  { cost_nano, upstream_cost_nano, usage, agent }: TaskCharge,
+  now_ms: number,
 ): Promise<boolean> {
-  const { usage, agent, now_ms } = made;
-  const amount_nano = toBinding(-made.cost_nano);
+  const amount_nano = toBinding(-cost_nano);
   const head = {
     account_id,
     kind: 'charge',
@@ -102,8 +102,8 @@ async function enterCharge(
     amount_nano,
     created_ms: now_ms,
   } as const;
-  const of = { key_id, model, provider, upstream_model };
-  const charge = { ...of, usage, estimated: false, ...(agent && { agent }) };
+  const from = { key_id, model, provider, upstream_model, ...(agent && { agent }) };
+  const charge = { ...from, usage, estimated: false, upstream_cost_nano };
   const rows: unknown[] = await trx('ledger')
     .insert(ledgerRow(head, charge))
     .onConflict(['account_id', 'kind', 'reference'])

@@ -15,6 +15,7 @@ interface TaskRow {
   content_id: string | null;
   videos: bigint;
   price_nano: bigint;
+  upstream_price_nano: bigint | null;
   hold_nano: bigint;
   windows: string | null;
   charge_nano: bigint | null;
@@ -62,6 +63,8 @@ export function begunTask(intent: TaskIntent, windows: string | null, now_ms: nu
 function toTask(row: TaskRow): Task {
   return {
     ...row,
+    // An older version wrote no such price, and knew of no other one.
+    upstream_price_nano: row.upstream_price_nano ?? row.price_nano,
     call: JSON.parse(row.call) as TaskCall,
     jobs: JSON.parse(row.jobs) as TaskJob[],
     videos: Number(row.videos),

@@ -34,6 +34,8 @@ export interface TaskTarget {
   upstream_model: string;
   /** Nano-dollars a second of video. */
   price_nano: bigint;
+  /** What the upstream takes for a second. */
+  upstream_price_nano: bigint;
 }
 
 /** A video task. Amounts are nano-dollars, times Unix ms. */
@@ -92,6 +94,8 @@ export interface TaskProgress {
 export interface TaskCharge {
   content_id: string;
   cost_nano: bigint;
+  /** What the upstream takes. */
+  upstream_cost_nano: bigint;
   /** JSON object for the ledger. */
   usage: string;
   /** The client program that fetched the result; null or absent if it is not known. */

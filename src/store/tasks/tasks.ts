@@ -14,6 +14,7 @@ import type {
   TaskPage,
   TaskProgress,
   TaskStore,
+  TaskTarget,
 } from './task-types.js';
 import type { ContentSource } from '../../core/task.js';
 import { StoreError } from '../store-error.js';
@@ -28,7 +29,7 @@ export function openTasks(database: Database, self: Process, now: () => number):
       await database.write((trx) =>
         trx('tasks')
           .where({ id, status: 'SUBMITTING' })
-          .update({ ...target, price_nano: toBinding(target.price_nano), updated_ms: now() }),
+          .update({ ...target, ...pricesOf(target), updated_ms: now() }),
       );
     },
     accept: (id, jobs, due_ms, answered) => {
@@ -69,12 +70,20 @@ async function begin(
   await trx('tasks').insert({
     ...task,
     process_id: self.id,
-    price_nano: toBinding(intent.price_nano),
+    ...pricesOf(intent),
     hold_nano: toBinding(hold_nano),
     call: JSON.stringify(intent.call),
     jobs: '[]',
   });
   return { ...task, videos: 0 };
+}
+
+/** The prices of a target as they are bound. */
+function pricesOf({ price_nano, upstream_price_nano }: TaskTarget) {
+  return {
+    price_nano: toBinding(price_nano),
+    upstream_price_nano: toBinding(upstream_price_nano),
+  };
 }
 
 /**

@@ -23,6 +23,7 @@ export async function verify(database: Database): Promise<VerifyReport> {
       ...(await wrongSigns(trx)),
       ...(await wrongUncollected(trx)),
       ...(await wrongSavings(trx)),
+      ...(await wrongCosts(trx)),
       ...(await duplicates(trx)),
       ...(await faultsOfRefunds(trx)),
       ...(await faultsOfKeys(trx)),
@@ -145,6 +146,23 @@ async function wrongSavings(trx: Knex.Transaction): Promise<string[]> {
   return rows.map(
     ({ id, account_id, kind }) =>
       `Entry ${id} of account ${account_id} is a ${kind} that cannot have saved or lost so much.`,
+  );
+}
+
+/** An upstream takes nothing for a credit, and gives nothing back for a refund. */
+async function wrongCosts(trx: Knex.Transaction): Promise<string[]> {
+  const rows: { id: bigint; account_id: string; kind: string; cost_nano: bigint }[] = await trx(
+    'ledger',
+  )
+    .where('cost_nano', '<', 0)
+    .orWhere((row) => row.where('kind', 'credit').whereNotNull('cost_nano'))
+    .orWhere((row) => row.where('kind', 'refund').whereNot('cost_nano', 0))
+    .orderBy('id')
+    .select('id', 'account_id', 'kind', 'cost_nano');
+  return rows.map(
+    ({ id, account_id, kind, cost_nano }) =>
+      `Entry ${id} of account ${account_id} is a ${kind} for which an upstream took ` +
+      `${formatDollars(cost_nano)} dollars.`,
   );
 }
 

@@ -121,6 +121,7 @@ onEachApiGateway('the API of operators', {}, (here) => {
         provider: 'p',
         upstream_model: 'u',
         price_nano: 1n,
+        upstream_price_nano: 1n,
         hold_nano: 0n,
         due_ms: here.ground.now_ms + 1_000,
         call: {

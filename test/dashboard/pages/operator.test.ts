@@ -198,6 +198,7 @@ models:
       provider: 'simulator',
       upstream_model: 'veo-3.1',
       price_nano: 0n,
+      upstream_price_nano: 0n,
       call: {
         resolution: '720p',
         duration_seconds: 8,

@@ -28,6 +28,7 @@ function intentOf(account_id: string, key_id: string, due_ms: number): TaskInten
     provider: 'lab',
     upstream_model: 'veo-3',
     price_nano: 1n,
+    upstream_price_nano: 1n,
     call: { ...call, aspect_ratio: '16:9', sample_count: 1 },
     hold_nano: dollars(3),
     due_ms,
@@ -133,7 +134,8 @@ onEachStore('a key with a limit', (ground) => {
         await tasks.accept('t1', [JOB], 0);
         const task = await tasks.task('t1');
         if (task) await tasks.advance(task, { ...ENDED, status: 'COMPLETED' });
-        const bill = { content_id: 'c1', cost_nano: dollars(1), usage: '{"video_seconds":8}' };
+        const usage = '{"video_seconds":8}';
+        const bill = { content_id: 'c1', cost_nano: dollars(1), upstream_cost_nano: 1n, usage };
         await Promise.all([1, 2, 3].map(() => tasks.charge('t1', bill)));
       },
       dollars(1),

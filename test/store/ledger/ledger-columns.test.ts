@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   CHARGE_COLUMNS,
+  chargeValue,
   usageOfEntry,
   type Charge,
 } from '../../../src/store/ledger/ledger-columns.js';
@@ -18,7 +19,7 @@ onEachStore('the table of ledger columns', (ground) => {
     audio_output_tokens: 4,
     reasoning_tokens: 5,
   };
-  const dollarsOfCaches = { saved_nano: -(2n ** 60n), lost_nano: 7n };
+  const dollarsOfCaches = { saved_nano: -(2n ** 60n), lost_nano: 7n, upstream_cost_nano: 8n };
   const charge = (account_id: string, request_id: string) =>
     chargeOf(request_id, account_id, 1n, {
       hold_nano: 1n,
@@ -32,8 +33,9 @@ onEachStore('the table of ledger columns', (ground) => {
   function expectFields(entries: readonly LedgerEntry[], requests: readonly string[]): void {
     expect(entries.map(({ reference }) => reference)).to.have.members(requests);
     const written = charge('', '');
-    for (const { name } of CHARGE_COLUMNS) {
-      for (const entry of entries) expect(entry[name], name).to.equal(written[name]);
+    for (const column of CHARGE_COLUMNS) {
+      const { name } = column;
+      for (const entry of entries) expect(entry[name], name).to.equal(chargeValue(written, column));
     }
   }
 
@@ -76,6 +78,7 @@ onEachStore('the table of ledger columns', (ground) => {
       { agent: 'codex' },
       { saved_nano: -3n },
       { lost_nano: 4n },
+      { upstream_cost_nano: 5n },
       ...TOKEN_CLASSES.map((name) => ({ [name]: 3 })),
     );
     const batches = fc.array(fc.boolean(), { minLength: 2, maxLength: 20 });
@@ -96,8 +99,9 @@ onEachStore('the table of ledger columns', (ground) => {
         const ledgers = await Promise.all(owners.map(({ id }) => store.ledger(id, newest)));
         const entries = new Map(ledgers.flat().map((entry) => [entry.reference, entry]));
         for (const { request_id, cost_nano, hold_nano: _, ...written } of charges) {
-          const { not_owed_nano: uncollected_nano = 0n, ...rest } = written;
-          const expected = { ...none, ...rest, amount_nano: -cost_nano, uncollected_nano };
+          const { not_owed_nano: uncollected_nano = 0n, upstream_cost_nano, ...rest } = written;
+          const amounts = { amount_nano: -cost_nano, uncollected_nano };
+          const expected = { ...none, ...rest, ...amounts, cost_nano: upstream_cost_nano ?? null };
           expect(entries.get(request_id)).to.deep.include(expected);
         }
       }),

@@ -31,6 +31,7 @@ onEachStore('the ledger', (ground) => {
       agent: null,
       saved_nano: null,
       lost_nano: null,
+      cost_nano: null,
       uncollected_nano: 0n,
       created_ms: ground.now_ms,
     });

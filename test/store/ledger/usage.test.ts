@@ -72,6 +72,31 @@ onEachStore('usage from the ledger', (ground) => {
     });
   });
 
+  it('adds up what upstreams took and the profit, and counts what is not known as neither', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(1));
+    const range = { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 1 };
+    const figures = async () => {
+      const [row] = await store.usage(id, range);
+      return row && [row.cost_nano, row.upstream_cost_nano, row.profit_nano];
+    };
+    await charged(store, id, MIDNIGHT, { request_id: 'old', cost_nano: 100n });
+    expect(await figures()).to.deep.equal([100n, 0n, 0n]);
+    await charged(store, id, MIDNIGHT, {
+      request_id: 'sold',
+      cost_nano: 110n,
+      upstream_cost_nano: 80n,
+    });
+    await charged(store, id, MIDNIGHT, { cost_nano: 5n, upstream_cost_nano: 9n });
+    expect(await figures()).to.deep.equal([215n, 89n, 26n]);
+    await store.refund({ request_id: 'sold', amount_nano: 50n });
+    await store.refund({ request_id: 'old', amount_nano: 40n });
+    expect(await figures()).to.deep.equal([125n, 89n, -24n]);
+    const refunds = (await store.ledger(id, { limit: 9 })).slice(-2);
+    expect(refunds.map(({ cost_nano }) => cost_nano)).to.deep.equal([0n, null]);
+    expect((await store.verify()).faults).to.deep.equal([]);
+  });
+
   it('tells agents apart, and adds up what their caches saved and lost, beyond 64 bits', async () => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(1));

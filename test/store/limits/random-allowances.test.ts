@@ -320,7 +320,8 @@ async function runTask(
     const progress = { error: null, jobs: [JOB], places: [], due_ms };
     await steady.tasks.advance(task!, { status: 'COMPLETED', ...progress });
     const cost = Math.floor(Number(amount_nano) / 2);
-    const paid = { content_id: `c.${id}`, cost_nano: BigInt(cost), usage: '{}' };
+    const cost_nano = BigInt(cost);
+    const paid = { content_id: `c.${id}`, cost_nano, upstream_cost_nano: 1n, usage: '{}' };
     await steady.tasks.charge(id, paid);
     model.charge({ key: found.key, request: one, cost, is_named: false }, now_ms);
     return;
@@ -337,6 +338,7 @@ async function runTask(
     provider: 'lab',
     upstream_model: 'veo',
     price_nano: 1n,
+    upstream_price_nano: 1n,
     call: { ...call, aspect_ratio: '16:9', sample_count: 1 },
     hold_nano: found.amount_nano,
     due_ms: now_ms + 1_000 * HOUR_MS,

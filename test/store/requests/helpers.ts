@@ -38,6 +38,7 @@ export function recordAt(time_ms: number, rest: Partial<RequestRecord> = {}): Re
     own_ms: 20,
     cost_nano: 10n,
     uncollected_nano: 0n,
+    upstream_cost_nano: null,
     saved_nano: 0n,
     lost_nano: 0n,
     flags: 0,

@@ -10,7 +10,14 @@ onEachStore('the totals of requests in an older store', (ground) => {
     await emptyPlace(ground.place);
     await migrateTo(ground.place, '014-prices');
     const day_ms = ground.now_ms - (ground.now_ms % DAY_MS);
-    const added = new Set(['moved', 'saved_nano', 'lost_nano']);
+    const added = new Set([
+      'moved',
+      'saved_nano',
+      'lost_nano',
+      'cache_write_1h_tokens',
+      'upstream_cost_nano',
+      'profit_nano',
+    ]);
     const known = FIGURE_NAMES.filter((name) => !added.has(name));
     const names = known.join(', ');
     const figures = known.map((name) => (name === 'uncollected_nano' ? 2n ** 62n : 3)).join();

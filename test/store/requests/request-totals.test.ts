@@ -27,6 +27,7 @@ onEachStore('the totals of requests', (ground) => {
         agent: ['codex', 'claude-cli', null][at % 3] ?? null,
         saved_nano: at % 9 === 0 ? -BigInt(at) : 5n,
         lost_nano: at % 7 === 0 ? 3n : 0n,
+        upstream_cost_nano: at % 5 === 0 ? null : BigInt(at % 11),
       });
     });
   }
@@ -74,6 +75,13 @@ onEachStore('the totals of requests', (ground) => {
           moved: some.filter(({ flags }) => flags & FLAGS.moved).length,
           saved_nano: some.reduce((total, { saved_nano }) => total + saved_nano, 0n),
           lost_nano: some.reduce((total, { lost_nano }) => total + lost_nano, 0n),
+          upstream_cost_nano: some.reduce(
+            (total, one) => total + (one.upstream_cost_nano ?? 0n),
+            0n,
+          ),
+          profit_nano: some.reduce((total, { cost_nano, upstream_cost_nano: taken }) => {
+            return taken === null ? total : total + cost_nano - taken;
+          }, 0n),
           prompt_tokens: 9 * some.length,
           cached_tokens: sum(some, ({ cached_tokens }) => cached_tokens ?? 0),
           cost_nano: some.reduce((total, { cost_nano }) => total + cost_nano, 0n),

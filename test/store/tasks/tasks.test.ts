@@ -35,11 +35,16 @@ function intentOf(account_id: string, more: Partial<TaskIntent> = {}): TaskInten
     provider: 'lab',
     upstream_model: 'veo-3',
     price_nano: 100n,
+    upstream_price_nano: 100n,
     call: CALL,
     hold_nano: HOLD,
     due_ms: START_MS + 60_000,
     ...more,
   };
+}
+
+function charged(cost_nano: bigint) {
+  return { content_id: 'c', cost_nano, upstream_cost_nano: 2n, usage: '{}' };
 }
 
 function progressOf(status: TaskProgress['status'], more: Partial<TaskProgress> = {}) {
@@ -106,7 +111,8 @@ onEachStore('video tasks in the store', (ground) => {
 
   it('remember everything, and the upstream that was asked last', async () => {
     const { store, account_id } = await begun(ground);
-    const target = { provider: 'spare', upstream_model: 'veo-fast', price_nano: 70n };
+    const prices = { price_nano: 70n, upstream_price_nano: 60n };
+    const target = { provider: 'spare', upstream_model: 'veo-fast', ...prices };
     await store.tasks.retarget('t1', target);
     ground.now_ms += 5;
     await store.tasks.accept('t1', [JOB], 7);
@@ -187,6 +193,7 @@ onEachStore('video tasks in the store', (ground) => {
         (i % 2 ? store : other).tasks.charge('t1', {
           content_id: `c${i}`,
           cost_nano: dollars(1) + BigInt(i % 2),
+          upstream_cost_nano: dollars(1),
           usage: '{"video_seconds":8}',
           agent: 'curl',
         }),
@@ -206,7 +213,7 @@ onEachStore('video tasks in the store', (ground) => {
 
   it('are not charged before they are completed', async () => {
     const { store } = await accepted(ground);
-    const settling = store.tasks.charge('t1', { content_id: 'c', cost_nano: 1n, usage: '{}' });
+    const settling = store.tasks.charge('t1', charged(1n));
     expect(await refusal(settling)).to.contain('is not completed');
   });
 
@@ -216,7 +223,7 @@ onEachStore('video tasks in the store', (ground) => {
     await store.tasks.begin(intentOf(id, { hold_nano: 0n }));
     await store.tasks.accept('t1', [JOB], START_MS + 60_000);
     await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
-    await store.tasks.charge('t1', { content_id: 'c', cost_nano: 0n, usage: '{}' });
+    await store.tasks.charge('t1', charged(0n));
     expect(await figures(store, id)).to.deep.equal([0n, 0n, 0, [], []]);
   });
 
@@ -268,7 +275,7 @@ onEachStore('video tasks in the store', (ground) => {
   it('keep their charge when they are removed', async () => {
     const { store, account_id } = await accepted(ground);
     await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
-    await store.tasks.charge('t1', { content_id: 'c', cost_nano: 5n, usage: '{}' });
+    await store.tasks.charge('t1', charged(5n));
     ground.now_ms += 90_000;
     expect(await store.tasks.sweep(1)).to.have.length(1);
     expect(await figures(store, account_id)).to.deep.equal([dollars(10) - 5n, 0n, 0, [-5n], []]);
@@ -347,7 +354,7 @@ onEachStore('video tasks in the store', (ground) => {
     expect(await store.tasks.remove('t1'), 'running').to.equal(false);
     await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
     expect(await store.tasks.remove('t1'), 'not paid for').to.equal(false);
-    await store.tasks.charge('t1', { content_id: 'c', cost_nano: 5n, usage: '{}' });
+    await store.tasks.charge('t1', charged(5n));
     expect(await store.tasks.remove('t1')).to.equal(true);
     expect(await store.tasks.remove('t1'), 'gone').to.equal(false);
     expect(await store.tasks.place('t1', 0)).to.equal(undefined);
@@ -363,7 +370,7 @@ onEachStore('video tasks in the store', (ground) => {
     it(`show ${what} to verify`, async () => {
       const { store } = await accepted(ground);
       await store.tasks.advance(await taskOf(store), progressOf('COMPLETED'));
-      await store.tasks.charge('t1', { content_id: 'c', cost_nano: 5n, usage: '{}' });
+      await store.tasks.charge('t1', charged(5n));
       expect((await store.verify()).faults).to.deep.equal([]);
       await ground.place.sql(sql);
       expect((await store.verify()).faults.join('\n')).to.contain('Task t1');

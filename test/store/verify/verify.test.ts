@@ -83,6 +83,16 @@ const damages: [string, { sqlite: string; postgres?: string }, string[]][] = [
     ['Entry N of account ID is a charge that cannot have saved or lost so much.'],
   ],
   [
+    'a credit for which an upstream took something',
+    { sqlite: `update ledger set cost_nano = 0 where kind = 'credit'` },
+    ['Entry N of account ID is a credit for which an upstream took 0.00 dollars.'],
+  ],
+  [
+    'an upstream that paid for a charge',
+    { sqlite: `update ledger set cost_nano = -1 where kind = 'charge'` },
+    ['Entry N of account ID is a charge for which an upstream took -0.000000001 dollars.'],
+  ],
+  [
     'a request that was charged twice',
     {
       sqlite: `drop index ledger_account_id_kind_reference_unique;
