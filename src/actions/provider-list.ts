@@ -1,4 +1,4 @@
-import { mergedReports, WINDOW_MINUTES } from '../telemetry/provider-health.js';
+import { mergedReports, WINDOW_MINUTES, type UnpricedUnit } from '../telemetry/provider-health.js';
 import { oneAction, requireGateway, type ActionServices } from './action.js';
 import { isoTime } from './shapes.js';
 import type { Rest } from '../store/rests/rests.js';
@@ -15,6 +15,8 @@ export interface ProviderShape {
   last_failure: { at: string; fault: string; message: string } | null;
   /** The upstreams that fail and are left alone. */
   resting: RestShape[];
+  /** What its answers reported that no price covers, by the missing field of the price. */
+  unpriced: UnpricedUnit[];
 }
 
 /** An upstream that rests. `told`: it said itself when it may be called again. */
@@ -94,6 +96,7 @@ async function providersHealth({ store, gateway }: ActionServices): Promise<Prov
         ? { at: isoTime(failure.at_ms), fault: failure.fault, message: failure.message }
         : null,
       resting: rests.filter(({ provider }) => provider === name).map(restShape),
+      unpriced: [...(known?.unpriced ?? [])],
     };
   });
   return { window_s: WINDOW_MINUTES * 60, processes: notes.length, data };

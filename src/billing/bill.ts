@@ -27,6 +27,8 @@ export interface Bill {
   /** What the prompt would cost less if the cache had held all of it: at most what a miss lost. */
   missed_nano?: bigint;
   estimated: boolean;
+  /** What the upstream reported that no price covers, by the missing fields of the price. */
+  unpriced?: readonly string[];
   /** Further counts for the ledger, such as images. */
   counts?: Readonly<Record<string, number>>;
   /** Set for a task that no request has paid for yet. */

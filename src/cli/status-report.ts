@@ -102,6 +102,7 @@ async function upstreamsOf(store: Store) {
       message: one.last_failure.message,
     },
     resting: restingAt(name),
+    unpriced: one.unpriced ?? [],
   }));
 }
 

@@ -48,12 +48,13 @@ function requestsText(requests: NonNullable<StatusReport['requests']>): string {
 }
 
 function upstreamText(upstream: NonNullable<StatusReport['upstreams']>[number]): string {
-  const { answered, refused, failed, last_failure, resting } = upstream;
+  const { answered, refused, failed, last_failure, resting, unpriced } = upstream;
   const calls = `${answered} answered, ${refused} refused, ${failed} failed in 5 minutes`;
   const rests = resting.map(({ model, until }) => {
     return `; ${model} is left alone until ${until.slice(11, 19)} UTC`;
   });
-  const counts = calls + rests.join('');
+  const bare = unpriced.map(({ model, unit }) => `; ${model} bills ${unit}, which has no price`);
+  const counts = calls + rests.join('') + bare.join('');
   if (!last_failure) return counts;
   const { time, fault, message } = last_failure;
   return `${counts}; last failure at ${time?.slice(11, 19)} UTC, ${fault}: ${message}`;

@@ -37,6 +37,7 @@ export const meter: Stage = {
       if ('finish' in answer) {
         const bill = await answer.finish();
         const ended = state.rate?.end(bill.usage);
+        tellUnpriced(bill, answer, state, services);
         const receipt = await charge(bill, answer, state, services);
         state.receipt = receipt;
         // Before the last byte: the client may send its next request at once.
@@ -141,6 +142,19 @@ function usageText({ usage, counts }: Bill): string {
     return JSON.stringify({ ...counts, ...tokens, service_tier, tool_calls });
   }
   return `{"prompt_tokens":${prompt_tokens},"completion_tokens":${completion_tokens}}`;
+}
+
+/** Tells once of each upstream model what it reports that no price covers. */
+function tellUnpriced(
+  { unpriced = [] }: Bill,
+  { provider }: PaidAnswer,
+  { notes }: State,
+  { health, log }: Services,
+): void {
+  const model = notes?.attempts.at(-1)?.model ?? '';
+  const units = unpriced.filter((unit) => health.unpriced(provider, { model, unit }));
+  if (units.length === 0) return;
+  log.warn({ provider, model, units }, 'an upstream reports what no price covers');
 }
 
 function logUncollected(state: State, uncollected_nano: bigint, { log }: Services): void {

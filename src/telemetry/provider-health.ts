@@ -9,6 +9,14 @@ export interface ProviderOutcomes {
   failed: number;
   last_success_ms: number | null;
   last_failure: Failure | null;
+  /** What its answers reported that no price covers; absent where there is nothing. */
+  unpriced?: readonly UnpricedUnit[];
+}
+
+/** A part of the bill of an upstream's model, by the field that its price lacks. */
+export interface UnpricedUnit {
+  model: string;
+  unit: string;
 }
 
 /** The last failure of a provider. Any client may see `message`, so it holds no secret. */
@@ -26,6 +34,8 @@ export const WINDOW_MINUTES = 5;
 
 const MINUTE_MS = 60_000;
 const MESSAGE_CHARACTERS = 300;
+/** The most units without a price that are kept of a provider. Upstreams make up their names. */
+const MAX_UNPRICED = 50;
 /** The faults that are the client's. */
 const CLIENT_FAULTS: ReadonlySet<Fault> = new Set(['rejected', 'context', 'policy', 'unsupported']);
 
@@ -41,6 +51,7 @@ interface Tally {
   minutes: readonly Minute[];
   last_success_ms: number | null;
   last_failure: Failure | null;
+  unpriced: UnpricedUnit[];
 }
 
 /** Counts how the upstream calls of this process ended. Its memory does not grow with traffic. */
@@ -78,21 +89,38 @@ export class ProviderHealth {
     tally.last_failure = { at_ms: now_ms, fault, message };
   }
 
-  /** Forgets the providers that a reload has removed. */
+  /**
+   * Notes that an upstream reports what no price covers. Returns true for the first time since the
+   * configuration was loaded, unless too many are known.
+   */
+  unpriced(provider: string, { model, unit }: UnpricedUnit): boolean {
+    const { unpriced } = this.#tally(provider);
+    const isKnown = unpriced.some((one) => one.model === model && one.unit === unit);
+    if (isKnown || unpriced.length >= MAX_UNPRICED) return false;
+    unpriced.push({ model, unit });
+    return true;
+  }
+
+  /** Forgets the providers that a reload has removed, and the prices that were missing before. */
   keep(providers: { has(name: string): boolean }): void {
-    for (const name of this.#tallies.keys()) if (!providers.has(name)) this.#tallies.delete(name);
+    for (const [name, tally] of this.#tallies) {
+      if (!providers.has(name)) this.#tallies.delete(name);
+      tally.unpriced = [];
+    }
   }
 
   report(): OutcomeReport {
     const current = minuteAt(this.now());
     const oldest = current - WINDOW_MINUTES + 1;
     const report: OutcomeReport = {};
-    for (const [name, { minutes, last_success_ms, last_failure }] of this.#tallies) {
+    for (const [name, tally] of this.#tallies) {
+      const { minutes, last_success_ms, last_failure, unpriced } = tally;
       const recent = minutes.filter(({ at }) => at >= oldest && at <= current);
       const sum = (kind: 'answered' | 'refused' | 'failed') =>
         recent.reduce((total, minute) => total + minute[kind], 0);
       const counts = { answered: sum('answered'), refused: sum('refused'), failed: sum('failed') };
       report[name] = Object.assign(counts, { last_success_ms, last_failure });
+      if (unpriced.length > 0) report[name].unpriced = [...unpriced];
     }
     return report;
   }
@@ -101,7 +129,7 @@ export class ProviderHealth {
     let tally = this.#tallies.get(provider);
     if (!tally) {
       const minutes = Array.from({ length: WINDOW_MINUTES }, () => emptyMinute(0));
-      tally = { minutes, last_success_ms: null, last_failure: null };
+      tally = { minutes, last_success_ms: null, last_failure: null, unpriced: [] };
       this.#tallies.set(provider, tally);
     }
     return tally;
@@ -123,13 +151,19 @@ function added(a: ProviderOutcomes, b: ProviderOutcomes): ProviderOutcomes {
   const a_ms = a.last_failure?.at_ms ?? -1;
   const b_ms = b.last_failure?.at_ms ?? -1;
   const successes = [a.last_success_ms, b.last_success_ms].filter((ms) => ms !== null);
+  const unpriced = distinctUnits([...(a.unpriced ?? []), ...(b.unpriced ?? [])]);
   return {
     answered: a.answered + b.answered,
     refused: a.refused + b.refused,
     failed: a.failed + b.failed,
     last_success_ms: successes.length === 0 ? null : Math.max(...successes),
     last_failure: a_ms >= b_ms ? a.last_failure : b.last_failure,
+    ...(unpriced.length > 0 && { unpriced }),
   };
+}
+
+function distinctUnits(units: readonly UnpricedUnit[]): UnpricedUnit[] {
+  return [...new Map(units.map((one) => [`${one.model} ${one.unit}`, one])).values()];
 }
 
 function minuteAt(ms: number): number {

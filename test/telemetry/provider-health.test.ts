@@ -47,6 +47,27 @@ describe('the health of providers', () => {
     expect(one()).to.deep.include({ answered: 1, refused: 0, failed: 0, last_failure: null });
   });
 
+  it('tells once what no price covers, until the configuration is loaded again', () => {
+    const search = { model: 'm', unit: 'per_tool_call.web_search' };
+    const other = { ...search, model: 'n' };
+    expect(outcomes.unpriced('acme', search)).to.equal(true);
+    expect(outcomes.unpriced('acme', search)).to.equal(false);
+    expect(outcomes.unpriced('acme', other)).to.equal(true);
+    expect(one()?.unpriced).to.deep.equal([search, other]);
+    const notes = [JSON.stringify(outcomes.report()), JSON.stringify(outcomes.report())];
+    expect(mergedReports(notes).acme?.unpriced).to.deep.equal([search, other]);
+    outcomes.keep({ has: () => true });
+    expect(one()).not.to.have.property('unpriced');
+    expect(outcomes.unpriced('acme', search)).to.equal(true);
+  });
+
+  it('keeps a bounded number of units without a price, whatever names an upstream makes up', () => {
+    for (let at = 0; at < 1_000; at += 1) {
+      outcomes.unpriced('acme', { model: 'm', unit: `per_tool_call.t${at}` });
+    }
+    expect(one()?.unpriced).to.have.length(50);
+  });
+
   it('shows no message of an unknown error', () => {
     outcomes.failed('acme', new Error('secret at /srv/key.json'));
     const { last_failure } = one() ?? {};

@@ -11,6 +11,7 @@ import {
   priceOfPrompt,
   leastTokens,
 } from '../../billing/bill.js';
+import { unpricedUnits } from '../../billing/unpriced.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
 import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
@@ -234,6 +235,10 @@ export async function chatBill(
     ...cacheSavings(owed, price),
     estimated: false,
   };
+  const drawn = reports.find((report) => report.usage?.completion_tokens_details?.image_tokens);
+  const image_tokens = drawn?.usage?.completion_tokens_details?.image_tokens;
+  const unpriced = unpricedUnits(usage, terms.upstream.price, image_tokens);
+  if (unpriced.length > 0) bill.unpriced = unpriced;
   if (usage.completion_tokens > max) bill.not_owed_nano = not_owed_nano;
   if (isComplete && calls.every(({ is_reported }) => is_reported)) return bill;
   const reported = calls.map((call) => call.reported).reduce(addUsage, NO_TOKENS);

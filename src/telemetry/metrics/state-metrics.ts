@@ -133,6 +133,17 @@ function addProviders(gauge: AddGauge, facts: GatewayFacts): void {
     { labelNames: ['provider', 'outcome'] },
   );
   gauge(
+    'upstream_unpriced',
+    'What an upstream reports that no price covers.',
+    (one) => {
+      one.reset();
+      for (const [provider, { unpriced = [] }] of Object.entries(facts.providers())) {
+        for (const { model, unit } of unpriced) one.set({ provider, model, unit }, 1);
+      }
+    },
+    { aggregator: 'max', labelNames: ['provider', 'model', 'unit'] },
+  );
+  gauge(
     'upstream_resting',
     'An upstream fails, and is left alone while another can serve.',
     (one) => {

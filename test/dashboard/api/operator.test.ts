@@ -166,6 +166,7 @@ onEachApiGateway('the API of operators', {}, (here) => {
         last_success: null,
         last_failure: null,
         resting: [],
+        unpriced: [],
       },
     ]);
     for (const model of ['acme-chat', 'acme-chat', 'acme-broken']) {
@@ -177,12 +178,15 @@ onEachApiGateway('the API of operators', {}, (here) => {
     const outcomes = new ProviderHealth(() => here.ground.now_ms);
     outcomes.answered('acme');
     outcomes.answered('not in this file');
+    const bare = { model: 'acme-chat', unit: 'tiers.flex' };
+    outcomes.unpriced('acme', bare);
     await other.heartbeat(JSON.stringify(outcomes.report()));
     const { processes, data } = await health();
     expect(processes).to.equal(2);
     const now = new Date(here.ground.now_ms).toISOString();
     expect(data.map(({ name }) => name)).to.deep.equal(['acme']);
     expect(data[0]).to.deep.include({ answered: 4, refused: 0, failed: 2, last_success: now });
+    expect(data[0]?.unpriced).to.deep.equal([bare]);
     expect(data[0]?.last_failure?.at).to.equal(now);
   });
 

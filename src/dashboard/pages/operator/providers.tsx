@@ -98,10 +98,15 @@ function columnsAt(now_ms: number): Column<ProviderShape>[] {
     {
       head: 'Provider',
       class: 'lead',
-      cell: ({ name, manifest }) => (
+      cell: ({ name, manifest, unpriced }) => (
         <>
           <strong>{name}</strong>
           {manifest !== name && <div class="hint">{manifest}</div>}
+          {unpriced.map(({ model, unit }) => (
+            <div class="wrong">
+              {model} bills <code>{unit}</code>, which has no price
+            </div>
+          ))}
         </>
       ),
     },
