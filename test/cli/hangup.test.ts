@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
-import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.js';
 import { eventually, makePlace, SIMULATED, type Place } from '../helpers/cli.js';
 import type { CommandHere } from '../helpers/run-command.js';
 import { until } from '../helpers/until.js';
@@ -38,37 +37,12 @@ async function writtenSlowly(
   }
 }
 
-/** Whether a process has a listener for SIGHUP, the first of the signals, as Linux tells it. */
-async function hearsHangups(pid: number): Promise<boolean> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return /^SigCgt:\t\w*[13579bdf]$/mu.test(status);
-}
-
 describe('tollgate serve and a changed file', () => {
   let place: Place;
   beforeEach(async () => {
     place = await makePlace(SIMULATED);
   });
   afterEach(() => place.close());
-
-  for (const args of [[], ['--workers', '2']]) {
-    it(`survives a SIGHUP while it starts ${args.join(' ')}`, async function () {
-      if (process.platform !== 'linux') this.skip();
-      await place.customer('ann');
-      // A start that waits for the store is long enough to be hit.
-      const database = openSqliteFile(join(place.folder, 'data', 'tollgate.db'));
-      database.exec('begin immediate');
-      const serving = place.start('serve', ...args);
-      await until(() => hearsHangups(serving.child.pid ?? 0), 'it keeps a SIGHUP for later');
-      serving.child.kill('SIGHUP');
-      database.exec('rollback');
-      database.close();
-      const url = await serving.url();
-      expect((await fetch(`${url}/readyz`)).status).to.equal(200);
-      await serving.says('took up the changed configuration');
-      expect(await serving.kill('SIGTERM')).to.include({ status: 0, signal: null });
-    });
-  }
 
   it('does not load a file that is only half-written', async () => {
     const serving = place.begin('serve');

@@ -125,35 +125,39 @@ describe('the log of tollgate serve', () => {
     expect(serving.stderr).not.to.match(/\.[jt]s:\d/u);
   });
 
-  for (const [style, env] of [
-    ['coloured', {}],
-    ['plain', { NO_COLOR: '1' }],
-  ] as const) {
-    (existsSync(SCRIPT) ? it : it.skip)(`is ${style} text on a terminal`, async () => {
-      await place.write(SIMULATED);
-      const pid = join(place.folder, 'serve.pid');
-      const serve = `${process.execPath} ${MAIN} serve --config ${place.file}`;
-      const shell = `echo $$ > ${pid} && exec ${serve}`;
-      const options = { cwd: place.folder, env: { PATH: process.env.PATH, ...env } };
-      const child = spawn(SCRIPT, ['-qec', shell, '/dev/null'], options);
-      const serving = new Running(child);
-      try {
-        const said = (): string | undefined => / on (http:\S+)/u.exec(serving.stdout)?.[1];
-        await until(() => said() !== undefined, 'it serves');
-        const url = said() ?? '';
-        expect((await fetch(`${url}/nowhere`)).status).to.equal(404);
-        await until(() => serving.stdout.includes('not_found'), 'it logs the request');
-        const [line = ''] = serving.stdout
-          .split(/\r?\n/u)
-          .filter((one) => one.includes('/nowhere'));
-        const bare = stripVTControlCharacters(line);
-        expect(bare).to.match(/^[\d:.]{12} 404 GET \/nowhere not_found [\d.]+ms [\da-f-]{36}$/u);
-        expect(line === bare).to.equal(style === 'plain');
-      } finally {
-        // The end of its terminal is a SIGHUP, at which a gateway reads its file again.
-        process.kill(Number(await readFile(pid, 'utf8')), 'SIGTERM');
-        await serving.ended;
-      }
-    });
-  }
+  /** The line of a request, which is text. */
+  const requestLine = (text: string, isColoured: boolean): void => {
+    const [line = ''] = text.split(/\r?\n/u).filter((one) => one.includes('/nowhere'));
+    const bare = stripVTControlCharacters(line);
+    expect(bare).to.match(/^[\d:.]{12} 404 GET \/nowhere not_found [\d.]+ms [\da-f-]{36}$/u);
+    expect(line !== bare).to.equal(isColoured);
+  };
+
+  it('is plain text elsewhere, where the file asks for text', async () => {
+    await place.write(`${SIMULATED}log: { format: text }\n`);
+    const serving = place.begin('serve');
+    expect((await fetch(`${await serving.url()}/nowhere`)).status).to.equal(404);
+    await serving.says('not_found');
+    requestLine(serving.stderr, false);
+  });
+
+  (existsSync(SCRIPT) ? it : it.skip)('is coloured text on a terminal', async () => {
+    await place.write(SIMULATED);
+    const pid = join(place.folder, 'serve.pid');
+    const serve = `${process.execPath} ${MAIN} serve --config ${place.file}`;
+    const shell = `echo $$ > ${pid} && exec ${serve}`;
+    const options = { cwd: place.folder, env: { PATH: process.env.PATH } };
+    const serving = new Running(spawn(SCRIPT, ['-qec', shell, '/dev/null'], options));
+    try {
+      const said = (): string | undefined => / on (http:\S+)/u.exec(serving.stdout)?.[1];
+      await until(() => said() !== undefined, 'it serves');
+      expect((await fetch(`${said()}/nowhere`)).status).to.equal(404);
+      await until(() => serving.stdout.includes('not_found'), 'it logs the request');
+      requestLine(serving.stdout, true);
+    } finally {
+      // The end of its terminal is a SIGHUP, at which a gateway reads its file again.
+      process.kill(Number(await readFile(pid, 'utf8')), 'SIGTERM');
+      await serving.ended;
+    }
+  });
 });

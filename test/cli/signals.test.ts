@@ -2,26 +2,22 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ask, chunksOf, errorOf, eventsOf } from '../helpers/ask.js';
-import { eventually, makePlace, Running, type Place } from '../helpers/cli.js';
+import { eventually, makePlace, type Place } from '../helpers/cli.js';
 import type { CommandHere, RunningCommand } from '../helpers/run-command.js';
 import { expectShape } from '../helpers/schemas.js';
-import { play, sse, startUpstream, type FakeUpstream } from '../helpers/upstream.js';
-
-const body = JSON.stringify({
-  model: 'slow',
-  stream: true,
-  max_tokens: 50,
-  messages: [{ role: 'user', content: 'Hello!' }],
-});
-
-function piece(content: string, finish_reason: string | null = null): object {
-  return { choices: [{ index: 0, delta: { content }, finish_reason }] };
-}
+import {
+  beginStream,
+  heldProvider,
+  SLOW_CALL,
+  SLOW_MODEL,
+  startHoldingUpstream,
+  type HoldingUpstream,
+} from './helpers/held-stream.js';
+import { refusesNewWork, startWithHangup } from './helpers/processes.js';
 
 describe('tollgate serve and its signals', () => {
   let place: Place;
-  let upstream: FakeUpstream;
-  let goOn: () => void;
+  let upstream: HoldingUpstream;
   let url: string;
   let secret: string;
 
@@ -29,84 +25,31 @@ describe('tollgate serve and its signals', () => {
 store: sqlite:data/tollgate.db
 drain: ${drain}
 owners: { me: { name: Me } }
-providers: { slow: { uses: openai, base_url: '${upstream.url}', api_key: sk-x } }
+providers: { ${heldProvider(upstream)} }
 models:
-  slow: { owner: me, capabilities: [chat], upstreams: [{ provider: slow }], price: { input_per_million: 1, output_per_million: 1 } }
-`;
+${SLOW_MODEL}`;
 
-  const serve = async <S extends RunningCommand>(drain: string, start: () => S): Promise<S> => {
+  const serve = async (drain: string): Promise<CommandHere> => {
     await place.write(yaml(drain));
     ({ secret } = await place.customer('ann'));
-    const serving = start();
+    const serving = place.begin('serve');
     url = await serving.url();
     return serving;
   };
-  const here = (): CommandHere => place.begin('serve');
-
-  /** A stream whose first words have arrived; the upstream keeps the rest until `goOn`. */
-  const begin = async (): Promise<{ rest: Promise<string> }> => {
-    const response = await fetch(`${url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body,
-    });
-    expect(response.status).to.equal(200);
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    const decoder = new TextDecoder();
-    let text = '';
-    while (!text.includes('One')) text += decoder.decode((await reader.read()).value);
-    const rest = (async () => {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return text;
-        text += decoder.decode(value);
-      }
-    })();
-    return { rest };
-  };
+  const begin = () => beginStream({ url, secret });
 
   beforeEach(async () => {
-    const held = new Promise<void>((resolve) => (goOn = resolve));
-    upstream = await startUpstream((_received, response) => {
-      const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
-      const end = [piece(' two', 'stop'), { choices: [], usage }, 'data: [DONE]\n\n'];
-      return play(sse([piece('One'), held, ...end]), response);
-    });
+    upstream = await startHoldingUpstream();
     place = await makePlace('');
   });
   afterEach(async () => {
-    goOn();
+    upstream.goOn();
     await place.close();
     await upstream.close();
   });
 
-  const refusesNewWork = async (): Promise<boolean> => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    // A rejection of `once` is an error of the socket.
-    const refused = await once(socket, 'connect').then(
-      () => false,
-      () => true,
-    );
-    socket.destroy();
-    return refused;
-  };
-
-  for (const [signal, ...args] of [['SIGTERM', '--workers', '2'], ['SIGINT']] as const) {
-    it(`lets a stream finish at ${signal} ${args.join(' ')}`, async () => {
-      const serving = await serve('30s', () => place.start('serve', ...args));
-      const { rest } = await begin();
-      const ended = serving.kill(signal);
-      await eventually('new connections are refused', refusesNewWork);
-      goOn();
-      expect(chunksOf({ text: await rest }).at(-1)?.usage?.total_tokens).to.equal(7);
-      expect(await ended).to.include({ status: 0, signal: null });
-      const [, charge] = await place.json<{ amount: string }[]>('ledger', 'ann');
-      expect(charge?.amount).to.equal('-0.000007');
-    });
-  }
-
   it('ends a stream that outlives the drain with an error, and charges what was given', async () => {
-    const serving = await serve('100ms', here);
+    const serving = await serve('100ms');
     const { rest } = await begin();
     const ended = serving.stop();
     const events = eventsOf({ text: await rest });
@@ -121,13 +64,13 @@ models:
   });
 
   it('stops at once when nothing is in flight', async () => {
-    const serving = await serve('30s', here);
+    const serving = await serve('30s');
     expect((await ask({ url, secret }, '/v1/models')).status).to.equal(200);
     expect(await serving.stop()).to.include({ status: 0, signal: null });
   });
 
   it('stops at once though a client has opened a connection ahead', async () => {
-    const serving = await serve('10m', here);
+    const serving = await serve('10m');
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
@@ -138,41 +81,59 @@ models:
 
   const models = async (): Promise<string> => (await ask({ url, secret }, '/v1/models')).text;
 
-  for (const how of ['SIGHUP', 'itself'] as const) {
-    it(`takes up a changed file by ${how}, and keeps it when the next is broken`, async () => {
-      const serving = await serve('1s', () =>
-        how === 'SIGHUP' ? place.start('serve') : place.begin('serve'),
-      );
-      const { rest } = await begin();
-      const change = async (text: string): Promise<void> => {
-        await place.write(text);
-        if (serving instanceof Running) serving.child.kill('SIGHUP');
-      };
-      const [head, tail = ''] = yaml('1s').split('  slow: {');
-      await change(`${head}  quick: {${tail}`);
-      await serving.says('took up the changed configuration');
-      expect(await models())
-        .to.include('"quick"')
-        .and.not.include('"slow"');
-      const call = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-      const refused = await ask({ url, secret }, '/v1/chat/completions', call);
-      expect(errorOf(refused).code).to.equal('model_not_found');
+  /** Changes the file three times, while a stream runs; the second change is broken. */
+  async function expectReloads(
+    serving: RunningCommand,
+    change: (text: string) => Promise<void>,
+  ): Promise<void> {
+    const [head, tail = ''] = yaml('30s').split('  slow: {');
+    await change(`${head}  quick: {${tail}`);
+    await serving.says('took up the changed configuration');
+    await eventually('the changed one serves', async () => (await models()).includes('"quick"'));
+    expect(await models()).not.to.include('"slow"');
+    const refused = await ask({ url, secret }, '/v1/chat/completions', SLOW_CALL);
+    expect(errorOf(refused).code).to.equal('model_not_found');
 
-      await change(`${head}  broken: { ownr: me,${tail}`);
-      await serving.says('kept the older configuration');
-      expect(await models()).to.include('"quick"');
-      const ready = await fetch(`${url}/readyz`);
-      expect(ready.status).to.equal(200);
-      expect(await ready.json())
-        .to.have.property('configuration')
-        .that.matches(/^older one serves: line \d+: unknown_key$/u);
+    await change(`${head}  broken: { ownr: me,${tail}`);
+    await serving.says('kept the older configuration');
+    expect(await models()).to.include('"quick"');
+    const ready = await fetch(`${url}/readyz`);
+    expect(ready.status).to.equal(200);
+    expect(await ready.json())
+      .to.have.property('configuration')
+      .that.matches(/^older one serves: line \d+: unknown_key$/u);
 
-      await change(`${head}  mended: {${tail}`);
-      await eventually('the mended one serves', async () => (await models()).includes('"mended"'));
-      expect(await (await fetch(`${url}/readyz`)).json()).to.deep.equal({ status: 'ready' });
-
-      goOn();
-      expect(chunksOf({ text: await rest }).at(-1)?.usage?.total_tokens).to.equal(7);
-    });
+    await change(`${head}  mended: {${tail}`);
+    await eventually('the mended one serves', async () => (await models()).includes('"mended"'));
+    expect(await (await fetch(`${url}/readyz`)).json()).to.deep.equal({ status: 'ready' });
   }
+
+  it('takes up a changed file by itself, and keeps it when the next is broken', async () => {
+    const serving = await serve('30s');
+    const { rest } = await begin();
+    await expectReloads(serving, (text) => place.write(text));
+    upstream.goOn();
+    expect(chunksOf({ text: await rest }).at(-1)?.usage?.total_tokens).to.equal(7);
+  });
+
+  it('survives a SIGHUP while it starts, takes up a changed file by SIGHUP, and lets a stream finish at SIGINT', async function () {
+    if (process.platform !== 'linux') this.skip();
+    await place.write(yaml('30s'));
+    ({ secret } = await place.customer('ann'));
+    const serving = await startWithHangup(place);
+    url = await serving.url();
+    await serving.says('took up the changed configuration');
+    const { rest } = await begin();
+    await expectReloads(serving, async (text) => {
+      await place.write(text);
+      serving.child.kill('SIGHUP');
+    });
+    const ended = serving.kill('SIGINT');
+    await eventually('new connections are refused', () => refusesNewWork(url));
+    upstream.goOn();
+    expect(chunksOf({ text: await rest }).at(-1)?.usage?.total_tokens).to.equal(7);
+    expect(await ended).to.include({ status: 0, signal: null });
+    const [, charge] = await place.json<{ amount: string }[]>('ledger', 'ann');
+    expect(charge?.amount).to.equal('-0.000007');
+  });
 });

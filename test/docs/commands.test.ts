@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { CODING_AGENTS } from '../../src/dashboard/coding-agents.js';
 import { documentAt, DOCUMENTS } from '../helpers/documents.js';
 import { runCommand } from '../helpers/run-command.js';
-import { runPage, withShellBlocks } from '../helpers/run-page.js';
+import { runPage, startsOfPage, withShellBlocks } from '../helpers/run-page.js';
 
 /** Every block of a shell that is shown and not run. */
 const NOT_RUN = [
@@ -97,9 +97,15 @@ describe('the commands of README and docs', () => {
     expect(skipped.sort()).to.deep.equal(NOT_RUN);
   });
 
+  const [starting] = DOCUMENTS.filter((page) => startsOfPage(page).length > 0);
+
+  it('start the gateway in one way, which is run once', () => {
+    expect(new Set(DOCUMENTS.flatMap(startsOfPage))).to.have.property('size', 1);
+  });
+
   for (const page of DOCUMENTS.filter(withShellBlocks)) {
     it(`in ${page.path} work, in their order`, async () => {
-      await runPage(page);
+      await runPage(page, { runsStart: page === starting });
     }).timeout(600_000);
   }
 });

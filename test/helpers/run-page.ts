@@ -20,17 +20,29 @@ export function withShellBlocks({ blocks }: DocumentPage): boolean {
   return blocks.some(({ language, info }) => language === 'sh' && !info.startsWith('no-test'));
 }
 
+/** The commands of a page that start its gateway. */
+export function startsOfPage({ blocks }: DocumentPage): string[] {
+  return blocks.filter(isStart).map(({ text }) => text);
+}
+
+function isStart({ language, info }: Block): boolean {
+  return language === 'sh' && info === 'background';
+}
+
 /**
  * Runs the blocks of a page in their order, in a copy of a checkout with a gateway that serves on a
  * free port: the `sh` blocks, and the `js` blocks that use a client. A `yaml` block that names
- * gateway.yaml is merged into that file. Throws with what a command said if it fails.
+ * gateway.yaml is merged into that file. The gateway is in this process, but where the command that
+ * starts it is to be run too. Throws with what a command said if it fails.
  */
-export async function runPage({ blocks }: DocumentPage): Promise<void> {
+export async function runPage(
+  { blocks }: DocumentPage,
+  { runsStart }: { runsStart: boolean },
+): Promise<void> {
   const place = await Checkout.make();
   try {
-    const isServed = blocks.some(({ info }) => info === 'background');
-    if (!isServed) await place.serveHere();
-    for (const block of blocks) await place.run(block);
+    if (!runsStart) await place.serveHere();
+    for (const block of blocks.filter((one) => runsStart || !isStart(one))) await place.run(block);
   } finally {
     await place.close();
   }
@@ -62,10 +74,10 @@ class Checkout {
     return place;
   }
 
-  async run({ language, info, text }: Block): Promise<void> {
+  async run(block: Block): Promise<void> {
+    const { language, info, text } = block;
     // The packages are there already.
-    const bare = text.replace(/^npm ci && /u, '');
-    if (language === 'sh' && info === 'background') await this.serve(bare);
+    if (isStart(block)) await this.serve(text.replace(/^npm ci && /u, ''));
     else if (language === 'sh' && info === '') await this.#shell(this.#filled(text));
     else if (language === 'yaml' && info === 'gateway.yaml') await this.#merge(text);
     else if (language === 'js' && text.includes("from 'openai'")) {
@@ -81,7 +93,7 @@ class Checkout {
     await this.#served(new Running(child));
   }
 
-  /** Serves in this process: where the page starts no gateway, any one will do. */
+  /** Serves in this process, which takes a second less. */
   async serveHere(): Promise<void> {
     const { folder } = this;
     const args = ['serve', '--config', join(folder, 'gateway.yaml')];
