@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
+import { TOTALS_COUNTS, TOTALS_KEY, totalsValues } from './request-migration.js';
 
-const KEY = 'period, start_ms, account_id, key_id, model, provider, status';
-const COUNTS = `calls failed estimated fallbacks prompt_tokens completion_tokens cached_tokens
-  cache_write_tokens audio_input_tokens audio_output_tokens reasoning_tokens cost_nano
-  uncollected_nano`.split(/\s+/u);
-const ADDED = ['moved', 'saved_nano', 'lost_nano'];
+const KEY = TOTALS_KEY.map(([name]) => name).join(', ');
+const ADDED = ['moved', 'saved_nano', 'lost_nano'].map(
+  (name) => `${name} bigint not null default 0`,
+);
 
 /**
  * Adds the client program of charges and requests, and what caches saved and moved conversations
@@ -29,30 +29,19 @@ export async function nameAgents(trx: Knex): Promise<void> {
 async function splitInPostgres(trx: Knex): Promise<void> {
   await trx.raw(`alter table request_totals
     add column agent text not null default '',
-    ${ADDED.map((name) => `add column ${name} bigint not null default 0`).join(', ')},
+    ${ADDED.map((column) => `add column ${column}`).join(', ')},
     drop constraint request_totals_pkey,
     add primary key (${KEY}, agent)`);
 }
 
 /** SQLite changes no primary key: the rows are copied. */
 async function splitInSqlite(trx: Knex): Promise<void> {
-  const old = [KEY, ...COUNTS, 'took_ms', 'own_ms', 'first_id', 'last_id'].join(', ');
+  const old = [KEY, ...TOTALS_COUNTS, 'took_ms', 'own_ms', 'first_id', 'last_id'].join(', ');
   await trx.raw('alter table request_totals rename to request_totals_before');
   await trx.raw(`create table request_totals (
-    period text not null,
-    start_ms bigint not null,
-    account_id text not null,
-    key_id text not null,
-    model text not null,
-    provider text not null,
-    status integer not null,
+    ${TOTALS_KEY.map(([name, type]) => `${name} ${type} not null`).join(', ')},
     agent text not null default '',
-    ${COUNTS.map((name) => `${name} bigint not null`).join(', ')},
-    ${ADDED.map((name) => `${name} bigint not null default 0`).join(', ')},
-    took_ms double precision not null,
-    own_ms double precision not null,
-    first_id text not null,
-    last_id text not null,
+    ${totalsValues('text', ADDED)},
     primary key (${KEY}, agent)
   ) without rowid`);
   await trx.raw(`insert into request_totals (${old}) select ${old} from request_totals_before`);

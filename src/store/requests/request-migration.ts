@@ -1,9 +1,31 @@
 import type { Knex } from 'knex';
 
 const MAX_SUMMED_NANO = 10n ** 15n;
-const COUNTS = `calls failed estimated fallbacks prompt_tokens completion_tokens cached_tokens
+
+/** The totals as they were at first. Later migrations begin from here. */
+export const TOTALS_KEY = [
+  ['period', 'text'],
+  ['start_ms', 'bigint'],
+  ['account_id', 'text'],
+  ['key_id', 'text'],
+  ['model', 'text'],
+  ['provider', 'text'],
+  ['status', 'integer'],
+] as const;
+export const TOTALS_COUNTS =
+  `calls failed estimated fallbacks prompt_tokens completion_tokens cached_tokens
   cache_write_tokens audio_input_tokens audio_output_tokens reasoning_tokens cost_nano
   uncollected_nano`.split(/\s+/u);
+
+/** The columns of the totals beside their key; `added` are those of a later migration. */
+export function totalsValues(id_type: string, added: readonly string[] = []): string {
+  return [
+    ...TOTALS_COUNTS.map((name) => `${name} bigint not null`),
+    ...added,
+    ...['took_ms', 'own_ms'].map((name) => `${name} double precision not null`),
+    ...['first_id', 'last_id'].map((name) => `${name} ${id_type} not null`),
+  ].join(', ');
+}
 
 /**
  * Adds the records of requests, with their totals. `seq` numbers the records in the order of their
@@ -75,19 +97,9 @@ async function createTotals(trx: Knex, isPostgres: boolean): Promise<void> {
   const text = idType(isPostgres);
   const clustered = isPostgres ? '' : 'without rowid';
   await trx.raw(`create table request_totals (
-    period text not null,
-    start_ms bigint not null,
-    account_id text not null,
-    key_id text not null,
-    model text not null,
-    provider text not null,
-    status integer not null,
-    ${COUNTS.map((name) => `${name} bigint not null`).join(', ')},
-    took_ms double precision not null,
-    own_ms double precision not null,
-    first_id ${text} not null,
-    last_id ${text} not null,
-    primary key (period, start_ms, account_id, key_id, model, provider, status)
+    ${TOTALS_KEY.map(([name, type]) => `${name} ${type} not null`).join(', ')},
+    ${totalsValues(text)},
+    primary key (${TOTALS_KEY.map(([name]) => name).join(', ')})
   ) ${clustered}`);
   await trx.raw(`create table request_accounts (
     account_id text not null,
@@ -115,7 +127,7 @@ async function createTotals(trx: Knex, isPostgres: boolean): Promise<void> {
  * million dollars at most, so that the sum fits 64 bits.
  */
 export async function addAccountDays(trx: Knex): Promise<void> {
-  const names = [...COUNTS, 'took_ms', 'own_ms'];
+  const names = [...TOTALS_COUNTS, 'took_ms', 'own_ms'];
   const sums = names.map((name) =>
     name.endsWith('_nano')
       ? `sum(case when ${name} > ${MAX_SUMMED_NANO} then ${MAX_SUMMED_NANO} else ${name} end)`
