@@ -2,7 +2,6 @@ import type { Capability } from '../core/model.js';
 import type { Provider, ProviderOperation } from '../core/provider.js';
 import { memoizeByObject } from '../lib/objects.js';
 import type { DefaultEndpoint, Operation } from './modality.js';
-import type { Money, Need } from './stage.js';
 
 /** An operation of a provider whose codec has the type that its modality wants. */
 export type OperationWith<Codec> = ProviderOperation & { readonly codec: Codec };
@@ -43,28 +42,8 @@ export function spendingEndpoint(
   return { name, at, stages, ...(also && { also }) };
 }
 
-/** What tells one spending operation from another. */
-export interface SpendingOptions {
-  name: string;
-  modality: string;
-  /** The format of its request body. */
-  format: string;
-  gives: Need;
-  /** `spends` if the request charges its answer, `hands-over` if a task charges it later. */
-  money: Money;
-}
-
-/** The operation of `transform` that sends the work of a modality to its upstreams. */
-export function spendingOperation({
-  name,
-  modality,
-  format,
-  gives,
-  money,
-}: SpendingOptions): Operation {
-  return {
-    name,
-    format,
-    shape: { needs: ['caller', 'model', `work:${modality}`], gives: [gives], money },
-  };
+/** The operation of `transform` that sends the work of a modality, and whose answer is charged. */
+export function spendingOperation(modality: string, format: string): Operation {
+  const needs = ['caller', 'model', `work:${modality}`] as const;
+  return { name: modality, format, shape: { needs, gives: ['answer'], money: 'spends' } };
 }

@@ -50,16 +50,7 @@ export const chat: Modality = {
   name: 'chat',
   formats: FORMATS,
   endpoints: modelEndpoints,
-  operations: [
-    spendingOperation({
-      name: 'chat',
-      modality: 'chat',
-      format: chatCompletion.name,
-      gives: 'answer',
-      money: 'spends',
-    }),
-    countTokens,
-  ],
+  operations: [spendingOperation('chat', chatCompletion.name), countTokens],
   tasks: {},
   plan: chatPlanner(FORMATS),
   probe: probeChat,

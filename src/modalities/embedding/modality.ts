@@ -34,15 +34,7 @@ export const embedding: Modality = {
   name: 'embedding',
   formats: FORMATS,
   endpoints: [],
-  operations: [
-    spendingOperation({
-      name: 'embedding',
-      modality: 'embedding',
-      format: openAiFormat.name,
-      gives: 'answer',
-      money: 'spends',
-    }),
-  ],
+  operations: [spendingOperation('embedding', openAiFormat.name)],
   tasks: {},
   plan,
   probe: probeEmbedding,

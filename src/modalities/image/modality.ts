@@ -55,15 +55,7 @@ export const image: Modality = {
       stages: ['hosted-image'],
     },
   ],
-  operations: [
-    spendingOperation({
-      name: 'image',
-      modality: 'image',
-      format: imageGeneration.name,
-      gives: 'answer',
-      money: 'spends',
-    }),
-  ],
+  operations: [spendingOperation('image', imageGeneration.name)],
   tasks: {},
   plan,
   configuration: {

@@ -28,15 +28,7 @@ export const moderation: Modality = {
   name: 'moderation',
   formats: FORMATS,
   endpoints: [],
-  operations: [
-    spendingOperation({
-      name: 'moderation',
-      modality: 'moderation',
-      format: openAiFormat.name,
-      gives: 'answer',
-      money: 'spends',
-    }),
-  ],
+  operations: [spendingOperation('moderation', openAiFormat.name)],
   tasks: {},
   plan,
   configuration: {

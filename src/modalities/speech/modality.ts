@@ -24,15 +24,7 @@ export const speech: Modality = {
   name: 'speech',
   formats: FORMATS,
   endpoints: [],
-  operations: [
-    spendingOperation({
-      name: 'speech',
-      modality: 'speech',
-      format: openAiFormat.name,
-      gives: 'answer',
-      money: 'spends',
-    }),
-  ],
+  operations: [spendingOperation('speech', openAiFormat.name)],
   tasks: {},
   plan,
   configuration: {

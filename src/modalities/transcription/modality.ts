@@ -98,15 +98,7 @@ export const transcription: Modality = {
   name: 'transcription',
   formats: FORMATS,
   endpoints: [],
-  operations: [
-    spendingOperation({
-      name: 'transcription',
-      modality: 'transcription',
-      format: openAiFormat.name,
-      gives: 'answer',
-      money: 'spends',
-    }),
-  ],
+  operations: [spendingOperation('transcription', openAiFormat.name)],
   tasks: {},
   plan,
   configuration: {

@@ -1,5 +1,4 @@
 import type { DefaultEndpoint, Modality, Operation } from '../../pipeline/modality.js';
-import { spendingOperation } from '../../pipeline/operation.js';
 import { fact } from '../../pipeline/stage.js';
 import { cancel, keyActor } from './cancel.js';
 import { streamContent } from './content.js';
@@ -16,13 +15,15 @@ import { PlannedVideo } from './submit.js';
 const FORMATS: readonly VideoFormat[] = [videoSubmission, openAiVideo];
 
 const OPERATIONS: readonly Operation[] = [
-  spendingOperation({
+  {
     name: 'video.submit',
-    modality: 'video',
     format: videoSubmission.name,
-    gives: 'answer:document',
-    money: 'hands-over',
-  }),
+    shape: {
+      needs: ['caller', 'model', 'work:video'],
+      gives: ['answer:document'],
+      money: 'hands-over',
+    },
+  },
   {
     name: 'video.status',
     description: {
