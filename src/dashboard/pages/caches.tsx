@@ -57,11 +57,8 @@ export function cachesRoute(services: DashboardServices): Route {
 function Unread(): JSX.Element {
   return (
     <Card flush>
-      <Empty title="The range cannot be read">
+      <Empty title="The range cannot be read" link={{ href: '/caches', text: 'Clear the range' }}>
         <p>Correct the days or clear them to see what caches saved.</p>
-        <a class="button" href="/caches">
-          Clear the range
-        </a>
       </Empty>
     </Card>
   );
@@ -80,11 +77,8 @@ async function reportBody(
   if (groups.model.length === 0) {
     return (
       <Card flush>
-        <Empty title="No input in this range">
+        <Empty title="No input in this range" link={{ href: '/usage', text: 'See all usage' }}>
           <p>Each call whose input is counted in tokens appears here.</p>
-          <a class="button" href="/usage">
-            See all usage
-          </a>
         </Empty>
       </Card>
     );

@@ -49,12 +49,6 @@ export interface Option {
 
 const ANY: Option = { value: '', name: 'All' };
 
-/** The options of a filter: all, the known ones, and the chosen one even if it is unknown. */
-export function filterOptions(known: readonly Option[], chosen: string | undefined): Option[] {
-  const isUnknown = chosen && known.every(({ value }) => value !== chosen);
-  return [ANY, ...known, ...(isUnknown ? namedOptions([chosen]) : [])];
-}
-
 /** Options whose names are their values. */
 export function namedOptions(values: readonly string[]): Option[] {
   return values.map((value) => ({ value, name: value }));
@@ -92,4 +86,18 @@ export function Choice(props: {
       </select>
     </div>
   );
+}
+
+/** A filter: all, the known ones, and the chosen one even if it is unknown. */
+export function FilterChoice(props: {
+  label: string;
+  name: string;
+  value: string | undefined;
+  options: readonly Option[];
+  fault?: string | undefined;
+}): JSX.Element {
+  const { value, options: known } = props;
+  const isUnknown = value && known.every((one) => one.value !== value);
+  const options = [ANY, ...known, ...(isUnknown ? namedOptions([value]) : [])];
+  return <Choice {...props} options={options} />;
 }

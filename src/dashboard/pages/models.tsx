@@ -4,7 +4,7 @@ import { listModels, matchingModels, type ListedModel } from '../../actions/mode
 import { actionCaller } from '../action-context.js';
 import { sendListCsv, wantsCsv } from '../csv-answer.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../types.js';
-import { Choice, Field, filterOptions, namedOptions } from './fields.js';
+import { Field, FilterChoice, namedOptions } from './fields.js';
 import { addressOf, ListPage, readListRows } from './list-page.js';
 import { readModelsQuery, type ModelsQuery } from './models-query.js';
 import { sendPage } from './page.js';
@@ -80,11 +80,8 @@ function NoModel(): JSX.Element {
 
 function NoneFound(): JSX.Element {
   return (
-    <Empty title="No such model">
+    <Empty title="No such model" link={{ href: PATH, text: 'See all models' }}>
       <p>No model fits the search and the filters.</p>
-      <a class="button" href={PATH}>
-        See all models
-      </a>
     </Empty>
   );
 }
@@ -102,20 +99,12 @@ function Filter(props: { all: readonly ListedModel[]; query: ModelsQuery }): JSX
         name="q"
         input={{ type: 'search', value: query.q, maxLength: 100, placeholder: 'ID or owner' }}
       />
-      <Choice
-        label="Capability"
-        name="can"
-        value={query.can}
-        options={filterOptions(namedOptions(known), query.can)}
-      />
-      <Choice
+      <FilterChoice label="Capability" name="can" value={query.can} options={namedOptions(known)} />
+      <FilterChoice
         label="Owner"
         name="owner"
         value={query.owner}
-        options={filterOptions(
-          [...owners].map(([value, name]) => ({ value, name })),
-          query.owner,
-        )}
+        options={[...owners].map(([value, name]) => ({ value, name }))}
       />
       <button>Apply</button>
     </form>

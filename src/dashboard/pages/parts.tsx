@@ -98,12 +98,25 @@ export function Figures({ figures }: { figures: readonly Figure[] }): JSX.Elemen
   );
 }
 
+/** The next step of somebody who has made no call. */
+export const TRY_PLAYGROUND = { href: '/playground', text: 'Try the Playground' };
+
 /** An empty list: its purpose, and the next step. */
-export function Empty(props: { title: string; children: ComponentChildren }): JSX.Element {
+export function Empty(props: {
+  title: string;
+  link?: { href: string; text: string } | undefined;
+  children: ComponentChildren;
+}): JSX.Element {
+  const { title, link, children } = props;
   return (
     <div class="empty">
-      <h3>{props.title}</h3>
-      {props.children}
+      <h3>{title}</h3>
+      {children}
+      {link && (
+        <a class="button" href={link.href}>
+          {link.text}
+        </a>
+      )}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { Choice, Field } from './fields.js';
+import { Choice, Field, namedOptions } from './fields.js';
 
 const RESOLUTIONS = ['720p', '1080p', '4k'];
 const MAX_SECONDS = 8;
@@ -50,7 +50,7 @@ function ChatOptions({ hidden }: Hidden): JSX.Element {
 }
 
 function ImageOptions({ hidden }: Hidden): JSX.Element {
-  const qualities = ['standard', 'hd'].map((value) => ({ value, name: value }));
+  const qualities = namedOptions(['standard', 'hd']);
   return (
     <div class="stack" data-for="image" hidden={hidden}>
       <Choice label="Quality" name="quality" value="standard" options={qualities} />
@@ -65,7 +65,7 @@ function ImageOptions({ hidden }: Hidden): JSX.Element {
 }
 
 function VideoOptions({ hidden }: Hidden): JSX.Element {
-  const options = RESOLUTIONS.map((value) => ({ value, name: value }));
+  const options = namedOptions(RESOLUTIONS);
   return (
     <div class="stack" data-for="video" hidden={hidden}>
       <Choice label="Resolution" name="resolution" value="720p" options={options} />

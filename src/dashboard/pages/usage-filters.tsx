@@ -3,7 +3,7 @@ import type { GatewayError } from '../../core/errors.js';
 import type { Key } from '../../store/keys/keys.js';
 import { dayBefore } from '../../actions/moments.js';
 import type { UsageRange } from '../../actions/usage-groups.js';
-import { Choice, Field, filterOptions, keyOptions, namedOptions } from './fields.js';
+import { Field, FilterChoice, keyOptions, namedOptions } from './fields.js';
 import { usagePath, type UsageQuery } from './usage-query.js';
 
 const PRESETS = [1, 7, 30, 90];
@@ -28,24 +28,9 @@ export function UsageFilters(props: FilterProps): JSX.Element {
   return (
     <form class="filters" method="get" action="/usage">
       <RangeFilter path="/usage" {...props} />
-      <Choice
-        label="Model"
-        name="model"
-        value={query.model}
-        options={filterOptions(namedOptions(models), query.model)}
-      />
-      <Choice
-        label="Key"
-        name="key"
-        value={query.key}
-        options={filterOptions(keyOptions(keys), query.key)}
-      />
-      <Choice
-        label="Agent"
-        name="agent"
-        value={query.agent}
-        options={filterOptions(namedOptions(agents), query.agent)}
-      />
+      <FilterChoice label="Model" name="model" value={query.model} options={namedOptions(models)} />
+      <FilterChoice label="Key" name="key" value={query.key} options={keyOptions(keys)} />
+      <FilterChoice label="Agent" name="agent" value={query.agent} options={namedOptions(agents)} />
       <input type="hidden" name="by" value={query.by} />
       <input type="hidden" name="show" value={query.show} />
       <button>Apply</button>

@@ -9,7 +9,7 @@ import { BarChart, Legend } from './charts.js';
 import { requireSession } from './guard.js';
 import { CsvLink } from './list-page.js';
 import { sendPage } from './page.js';
-import { Card, Empty, Notice } from './parts.js';
+import { Card, Empty, Notice, TRY_PLAYGROUND } from './parts.js';
 import { latencySeries, MEASURES, seriesOf, type Series } from './series.js';
 import { MEASURE_NAMES, UsageFigures } from './usage-figures.js';
 import { UsageFilters } from './usage-filters.js';
@@ -20,6 +20,7 @@ const ABOUT = 'Your usage and its cost. Days begin at midnight UTC.';
 const CUT =
   'Usage by model and key together is shown for the last 31 days at most, and for fewer days ' +
   'with very many calls. These are the last days of your range.';
+const CLEAR = { href: '/usage', text: 'Clear the filter' };
 const GROUPINGS: Record<Grouping, string> = {
   day: 'By time',
   model: 'By model',
@@ -68,11 +69,8 @@ async function invalidFilterBody(
         now_ms={now()}
       />
       <Card flush>
-        <Empty title="The filter cannot be read">
+        <Empty title="The filter cannot be read" link={CLEAR}>
           <p>Correct the filter or clear it to see the usage.</p>
-          <a class="button" href="/usage">
-            Clear the filter
-          </a>
         </Empty>
       </Card>
     </>
@@ -208,15 +206,12 @@ function Groupings({ query }: { query: UsageQuery }): JSX.Element {
 
 function Nothing({ isFiltered }: { isFiltered: boolean }): JSX.Element {
   return (
-    <Empty title="No calls in this range">
+    <Empty title="No calls in this range" link={isFiltered ? CLEAR : TRY_PLAYGROUND}>
       <p>
         {isFiltered
           ? 'Other models, keys or agents may have been used in these days.'
           : 'Every call appears here, as soon as it is answered.'}
       </p>
-      <a class="button" href={isFiltered ? '/usage' : '/playground'}>
-        {isFiltered ? 'Clear the filter' : 'Try the Playground'}
-      </a>
     </Empty>
   );
 }

@@ -60,11 +60,8 @@ async function show(
   const caller = operatorCaller(ctx, visitor);
   const list = await readListRows(listAccounts, { after: typed }, caller, ctx, services);
   const empty = (
-    <Empty title="No more accounts">
+    <Empty title="No more accounts" link={{ href: PATH, text: 'To the first page' }}>
       <p>There is none further down the alphabet.</p>
-      <a class="button" href={PATH}>
-        To the first page
-      </a>
     </Empty>
   );
   const body = (

@@ -74,13 +74,11 @@ function Filter({ account }: { account: string }): JSX.Element {
 
 function NoChange({ is_filtered }: { is_filtered: boolean }): JSX.Element {
   return (
-    <Empty title={is_filtered ? 'No change of such an account' : 'No change yet'}>
+    <Empty
+      title={is_filtered ? 'No change of such an account' : 'No change yet'}
+      link={is_filtered ? { href: PATH, text: 'See all changes' } : undefined}
+    >
       <p>Changes by operators, their programs and the command line appear here.</p>
-      {is_filtered && (
-        <a class="button" href={PATH}>
-          See all changes
-        </a>
-      )}
     </Empty>
   );
 }

@@ -93,11 +93,15 @@ function Filter({ chosen }: { chosen: TaskStatus | undefined }): JSX.Element {
 
 function NoTask({ isFiltered }: { isFiltered: boolean }): JSX.Element {
   return (
-    <Empty title={isFiltered ? 'No such task' : 'No task yet'}>
+    <Empty
+      title={isFiltered ? 'No such task' : 'No task yet'}
+      link={
+        isFiltered
+          ? { href: PATH, text: 'See all tasks' }
+          : { href: '/playground', text: 'Make one in the Playground' }
+      }
+    >
       <p>Every requested video appears here with its progress.</p>
-      <a class="button" href={isFiltered ? PATH : '/playground'}>
-        {isFiltered ? 'See all tasks' : 'Make one in the Playground'}
-      </a>
     </Empty>
   );
 }

@@ -3,7 +3,7 @@ import type { Key } from '../../../store/keys/keys.js';
 import type { DashboardServices } from '../../types.js';
 import { dayBefore, momentName, readMoment } from '../../../actions/moments.js';
 import { requestsPath, type RequestQuery, type WrongFilter } from '../../views/request-query.js';
-import { Choice, Field, filterOptions, keyOptions, namedOptions } from '../fields.js';
+import { Field, FilterChoice, keyOptions, namedOptions } from '../fields.js';
 import type { Scope } from './scope.js';
 import type { RequestNames } from './table.js';
 
@@ -32,27 +32,22 @@ export function Filters(props: {
     <form class="filters" method="get" action={scope.path}>
       <Moment label="From (UTC)" name="from" query={query} fault={wrong.from} />
       <Moment label="To (UTC)" name="to" query={query} fault={wrong.to} />
-      <Choice
+      <FilterChoice
         label="Status"
         name="status"
         value={query.status}
-        options={filterOptions(STATUSES, query.status)}
+        options={STATUSES}
         fault={wrong.status}
       />
-      <Choice
+      <FilterChoice
         label="Model"
         name="model"
         value={query.model}
-        options={filterOptions(namedOptions([...models.keys()]), query.model)}
+        options={namedOptions([...models.keys()])}
       />
       {scope.is_operator && <OperatorFilters {...props} providers={[...providers.keys()]} />}
       {(keys.length > 0 || query.key !== undefined) && (
-        <Choice
-          label="Key"
-          name="key"
-          value={query.key}
-          options={filterOptions(keyOptions(keys), query.key)}
-        />
+        <FilterChoice label="Key" name="key" value={query.key} options={keyOptions(keys)} />
       )}
       <Field
         label="Agent"
@@ -74,11 +69,11 @@ function OperatorFilters(props: {
   const value = account ?? query.account;
   return (
     <>
-      <Choice
+      <FilterChoice
         label="Provider"
         name="provider"
         value={query.provider}
-        options={filterOptions(namedOptions(providers), query.provider)}
+        options={namedOptions(providers)}
       />
       <Field
         label="Account"

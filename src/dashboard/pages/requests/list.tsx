@@ -10,7 +10,7 @@ import type { DashboardContext, DashboardServices, Route, Visitor } from '../../
 import type { RequestRecord } from '../../../core/request-record.js';
 import { seeOther } from '../../redirect.js';
 import { sendPage } from '../page.js';
-import { Empty, Notice } from '../parts.js';
+import { Empty, Notice, TRY_PLAYGROUND } from '../parts.js';
 import { Filters, Search, Spans } from './filters.js';
 import { isVisible, requestPath, SCOPES, within, type Scope } from './scope.js';
 import { requestColumns } from './table.js';
@@ -150,11 +150,11 @@ const EMPTY: Record<ListState, { title: string; text: string }> = {
 function NoRequest({ state, path }: { state: ListState; path: string }): JSX.Element {
   const { title, text } = EMPTY[state];
   return (
-    <Empty title={title}>
+    <Empty
+      title={title}
+      link={state === 'all' ? TRY_PLAYGROUND : { href: path, text: 'Clear the filter' }}
+    >
       <p>{text}</p>
-      <a class="button" href={state === 'all' ? '/playground' : path}>
-        {state === 'all' ? 'Try the Playground' : 'Clear the filter'}
-      </a>
     </Empty>
   );
 }
