@@ -7,6 +7,7 @@ import { eventually, makePlace, type Place } from '../helpers/cli.js';
 import { AGENTS, CONTENT, type Agent } from './agents.js';
 import { emptyPlace, run, said } from './run.js';
 import { FINAL_TEXT } from './script.js';
+import { scriptedModel, scriptedYaml } from './served.js';
 import { startChatWire, type Wire } from './wires.js';
 
 const CODEX = AGENTS.find(({ title }) => title === 'codex, a provider by WebSocket');
@@ -18,18 +19,9 @@ describe('codex over a WebSocket', function () {
 
   before(async () => {
     wire = await startChatWire();
-    place = await makePlace(`listen: 127.0.0.1:${await freePort()}
-store: sqlite:data/tollgate.db
-owners: { acme: { name: Acme } }
-providers: { acme: ${wire.provider} }
-models:
-  acme-coder:
-    owner: acme
-    capabilities: [chat, vision, tools]
-    upstreams: [{ provider: acme, model: best }]
-    limits: { max_tokens: 32000, context: 200000 }
-    price: { input_per_million: 3, cached_input_per_million: 0.3, output_per_million: 15 }
-`);
+    const models = scriptedModel('acme-coder');
+    const listen = `127.0.0.1:${await freePort()}`;
+    place = await makePlace(scriptedYaml(wire, listen, { models }));
   });
   after(async () => {
     await place?.close();

@@ -2,11 +2,14 @@ import { expect } from 'chai';
 import { AGENTS, CONTENT, type Agent } from './agents.js';
 import { installedIn } from './install.js';
 import { emptyPlace, installedRoot, run, said, WAYS, wayOf, type Run } from './run.js';
-import { chargeOf, FINAL_TEXT, PRICE } from './script.js';
-import { serve, type Charge, type Request, type Served } from './served.js';
-import { startChatWire, WIRES, type Wire } from './wires.js';
+import { chargeOf, FINAL_TEXT } from './script.js';
+import { scriptedModel, servedBefore, type Charge, type Request } from './served.js';
+import { startChatWire, WIRES } from './wires.js';
 
 const TEST_MS = 660_000;
+const MODELS = {
+  models: [...new Set(AGENTS.map(({ model }) => model))].map(scriptedModel).join(''),
+};
 
 const { versions, failures } = installedIn(installedRoot());
 
@@ -23,20 +26,11 @@ for (const [at, [title, start]] of Object.entries(WIRES).entries()) {
   const way = WAYS[at % WAYS.length] ?? 'lines';
   describe(`coding agents, with an upstream that speaks ${title}`, function () {
     this.timeout(TEST_MS);
-    let wire: Wire;
-    let gateway: Served;
-
-    before(async () => {
-      wire = await start();
-      gateway = await serve(yaml(wire.provider));
-    });
-    after(async () => {
-      await gateway?.close();
-      await wire?.close();
-    });
+    const running = servedBefore(start, MODELS);
 
     eachAgent(AGENTS, (agent) => {
       it(`${agent.title}, set up by ${wayOf(agent, way)}`, async () => {
+        const { gateway, wire } = running;
         const { script } = wire;
         const customer = await gateway.customer(agent.title, '10');
         const place = await emptyPlace();
@@ -65,21 +59,12 @@ for (const [at, [title, start]] of Object.entries(WIRES).entries()) {
 
 describe('coding agents whose account has no credit', function () {
   this.timeout(TEST_MS);
-  let wire: Wire;
-  let gateway: Served;
-
-  before(async () => {
-    wire = await startChatWire();
-    gateway = await serve(yaml(wire.provider));
-  });
-  after(async () => {
-    await gateway?.close();
-    await wire?.close();
-  });
+  const running = servedBefore(startChatWire, MODELS);
 
   eachAgent(AGENTS, (agent) => {
     const { calls = 1, says = /needs credit|Quota exceeded/u, status } = agent.without_credit ?? {};
     it(`${agent.title}: says so after ${calls === 1 ? 'one call' : `${calls} calls`}`, async () => {
+      const { gateway, wire } = running;
       const customer = await gateway.customer(agent.title, '0');
       const place = await emptyPlace();
       wire.script.begin(agent.steps(place.files));
@@ -101,25 +86,6 @@ describe('coding agents whose account has no credit', function () {
     });
   });
 });
-
-function yaml(provider: string): string {
-  const models = new Set(AGENTS.map(({ model }) => model));
-  const entries = [...models].map(
-    (model) => `
-  ${model}:
-    owner: acme
-    capabilities: [chat, vision, tools]
-    upstreams: [{ provider: acme, model: best }]
-    limits: { max_tokens: 32000, context: 200000 }
-    price: ${PRICE}`,
-  );
-  return `listen: 127.0.0.1:0
-store: sqlite:data/tollgate.db
-owners: { acme: { name: Acme } }
-providers: { acme: ${provider} }
-models:${entries.join('')}
-`;
-}
 
 function lineOf(
   { title, package: { name } }: Agent,

@@ -2,6 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ask } from '../helpers/ask.js';
 import { eventually, makePlace } from '../helpers/cli.js';
+import { PRICE } from './script.js';
+import type { Wire } from './wires.js';
 
 /** One line of the access log. */
 export interface Request {
@@ -76,4 +78,46 @@ export async function serve(yaml: string): Promise<Served> {
     },
     close: () => place.close(),
   };
+}
+
+/** A gateway before an upstream that follows a script, for the tests of one `describe`. */
+export function servedBefore(
+  start: () => Promise<Wire>,
+  parts: { providers?: string; models: string },
+): { wire: Wire; gateway: Served } {
+  const running = {} as { wire: Wire; gateway: Served };
+  before(async () => {
+    running.wire = await start();
+    running.gateway = await serve(scriptedYaml(running.wire, '127.0.0.1:0', parts));
+  });
+  after(async () => {
+    await running.gateway?.close();
+    await running.wire?.close();
+  });
+  return running;
+}
+
+/** A gateway.yaml whose provider `acme` is the upstream of a wire. */
+export function scriptedYaml(
+  { provider }: Wire,
+  listen: string,
+  { providers = '', models }: { providers?: string; models: string },
+): string {
+  return `listen: ${listen}
+store: sqlite:data/tollgate.db
+owners: { acme: { name: Acme } }
+providers: { acme: ${provider}${providers} }
+models:
+${models}`;
+}
+
+/** A model of that provider, as YAML. */
+export function scriptedModel(name: string): string {
+  return `  ${name}:
+    owner: acme
+    capabilities: [chat, vision, tools]
+    upstreams: [{ provider: acme, model: best }]
+    limits: { max_tokens: 32000, context: 200000 }
+    price: ${PRICE}
+`;
 }

@@ -6,13 +6,24 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { commandsOf, installedIn } from '../agents/install.js';
-import { chargeOf, PRICE } from '../agents/script.js';
-import { serve, type Served } from '../agents/served.js';
-import { startChatWire, type Wire } from '../agents/wires.js';
+import { chargeOf } from '../agents/script.js';
+import { scriptedModel, servedBefore } from '../agents/served.js';
+import { startChatWire } from '../agents/wires.js';
 import { CLIENTS, type Client } from './clients.js';
 
 const SCRIPTS = fileURLToPath(new URL('python/', import.meta.url));
 const CALLS_MS = 300_000;
+const SIMULATED = Object.entries({
+  embedding: '{ input_per_million: 0.02 }',
+  moderation: '{ input_per_million: 0.02 }',
+  speech: '{ per_million_characters: 15 }',
+  transcription: '{ per_audio_minute: 0.006 }',
+  image: '{ per_image: 0.04 }',
+}).map(
+  ([name, price]) => `  sim-${name}:
+    { owner: acme, capabilities: [${name}], upstreams: [{ provider: simulator }], price: ${price} }
+`,
+);
 
 const root = process.env.TOLLGATE_TEST_CLIENTS;
 if (root === undefined) throw new Error('npm run test:clients installs the clients first.');
@@ -20,16 +31,9 @@ const { versions, failures } = installedIn(root);
 
 describe('client libraries of other languages', function () {
   this.timeout(2 * CALLS_MS);
-  let wire: Wire;
-  let gateway: Served;
-
-  before(async () => {
-    wire = await startChatWire();
-    gateway = await serve(yaml(wire.provider));
-  });
-  after(async () => {
-    await gateway?.close();
-    await wire?.close();
+  const running = servedBefore(startChatWire, {
+    providers: ', simulator: {}',
+    models: scriptedModel('acme-chat') + SIMULATED.join(''),
   });
 
   for (const client of CLIENTS) {
@@ -40,6 +44,7 @@ describe('client libraries of other languages', function () {
       continue;
     }
     it(`${name}: answers as it documents, each call charged once`, async () => {
+      const { gateway, wire } = running;
       const customer = await gateway.customer(name, '10');
       wire.script.begin(client.steps);
       const { said, stderr } = await callsOf(client, gateway.url, customer.secret);
@@ -99,30 +104,4 @@ function saidIn(stdout: string): object[] {
 /** Counts of tokens and lists of models cost nothing. */
 function isPriced(message: string): boolean {
   return message.startsWith('POST ') && !/count_?tokens/iu.test(message);
-}
-
-function yaml(provider: string): string {
-  const simulated = Object.entries({
-    embedding: '{ input_per_million: 0.02 }',
-    moderation: '{ input_per_million: 0.02 }',
-    speech: '{ per_million_characters: 15 }',
-    transcription: '{ per_audio_minute: 0.006 }',
-    image: '{ per_image: 0.04 }',
-  }).map(
-    ([name, price]) => `
-  sim-${name}:
-    { owner: acme, capabilities: [${name}], upstreams: [{ provider: simulator }], price: ${price} }`,
-  );
-  return `listen: 127.0.0.1:0
-store: sqlite:data/tollgate.db
-owners: { acme: { name: Acme } }
-providers: { acme: ${provider}, simulator: {} }
-models:
-  acme-chat:
-    owner: acme
-    capabilities: [chat, vision, tools]
-    upstreams: [{ provider: acme, model: best }]
-    limits: { max_tokens: 32000, context: 200000 }
-    price: ${PRICE}${simulated.join('')}
-`;
 }
