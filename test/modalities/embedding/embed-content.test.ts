@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { GoogleGenAI } from '@google/genai';
 import { ask, type Answer } from '../../helpers/ask.js';
 import { expectShape } from '../../helpers/schemas.js';
-import { embeddingsJson, startEmbedder, TOKEN_NANO, type Embedder } from './helpers.js';
+import {
+  eachEmbedder,
+  embeddingsJson,
+  startEmbedder,
+  TOKEN_NANO,
+  type Embedder,
+} from './helpers.js';
 
 const text = (words: string) => ({ parts: [{ text: words }] });
 const ONE = { content: text('Hello') };
@@ -53,14 +59,10 @@ const WRONG: [string, string, object, string][] = [
 
 describe("the Gemini API's embeddings", () => {
   let embedder: Embedder;
-  beforeEach(async () => {
-    embedder = await startEmbedder();
-  });
-  afterEach(async () => {
-    const report = await embedder.gateway.store.verify();
-    expect([report.open_holds, report.faults]).to.deep.equal([0, []]);
-    await embedder.close();
-  });
+  eachEmbedder(
+    (made) => (embedder = made),
+    () => embedder,
+  );
 
   const post = (method: string, body: object, model = 'vectors', version = 'v1beta') =>
     ask(embedder, `/${version}/models/${model}:${method}`, {

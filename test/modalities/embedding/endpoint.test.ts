@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import OpenAI from 'openai';
-import { embeddingsJson, refusal, startEmbedder, TOKEN_NANO, type Embedder } from './helpers.js';
+import {
+  eachEmbedder,
+  embeddingsJson,
+  refusal,
+  startEmbedder,
+  TOKEN_NANO,
+  type Embedder,
+} from './helpers.js';
 
 /** [what is wrong, what it changes of a good body, code, param] */
 const WRONG: [string, object, string, string][] = [
@@ -29,14 +36,10 @@ const WRONG: [string, object, string, string][] = [
 
 describe('POST /v1/embeddings', () => {
   let embedder: Embedder;
-  beforeEach(async () => {
-    embedder = await startEmbedder();
-  });
-  afterEach(async () => {
-    const report = await embedder.gateway.store.verify();
-    expect([report.open_holds, report.faults]).to.deep.equal([0, []]);
-    await embedder.close();
-  });
+  eachEmbedder(
+    (made) => (embedder = made),
+    () => embedder,
+  );
 
   it("answers in OpenAI's words, and charges what the upstream counted", async () => {
     const answer = await embedder.embeddings({ model: 'vectors', input: 'Hello' });

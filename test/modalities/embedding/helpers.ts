@@ -78,6 +78,16 @@ models:
   });
 }
 
+/** Starts one for each test of a `describe`, and holds the books of the last to add up after it. */
+export function eachEmbedder(take: (embedder: Embedder) => void, last: () => Embedder): void {
+  beforeEach(async () => take(await startEmbedder()));
+  afterEach(async () => {
+    const { open_holds, faults } = await last().gateway.store.verify();
+    expect([open_holds, faults]).to.deep.equal([0, []]);
+    await last().close();
+  });
+}
+
 /** Status, code and param of an answer that must be an error. */
 export function refusal(answer: Answer): [number, string, string | null] {
   const { code, param } = errorOf(answer);

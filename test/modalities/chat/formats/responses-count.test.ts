@@ -1,34 +1,23 @@
 import OpenAI from 'openai';
 import { expect } from 'chai';
-import { ask, errorOf, type Answer } from '../../../helpers/ask.js';
+import { errorOf } from '../../../helpers/ask.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../../../helpers/openai-gateway.js';
+import { itCountsForFree, LIMITED_MODEL, tokenCounter } from './helpers/counting.js';
 
 const HELLO = { model: 'acme-chat', input: 'Hello, world!' };
 
 describe('POST /v1/responses/input_tokens', () => {
   let acme: OpenaiGateway;
   before(async () => {
-    acme = await startOpenaiGateway({
-      models: `
-  acme-limited: { owner: acme, capabilities: [chat], upstreams: [{ provider: acme }], price: *paid, limits: { max_tokens: 10 } }`,
-    });
+    acme = await startOpenaiGateway({ models: LIMITED_MODEL });
   });
   after(() => acme.close());
 
-  const post = (body: object, headers = {}, path = '/v1/responses/input_tokens'): Promise<Answer> =>
-    ask(acme, path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
-  const count = async (body: object): Promise<number> => {
-    const { status, text } = await post(body);
-    expect(status, text).to.equal(200);
-    const counted = JSON.parse(text) as { object: string; input_tokens: number };
-    const { input_tokens } = counted;
-    expect(counted).to.deep.equal({ object: 'response.input_tokens', input_tokens });
-    return input_tokens;
-  };
+  const counter = tokenCounter(() => acme, '/v1/responses/input_tokens', {
+    object: 'response.input_tokens',
+  });
+  const { post, count } = counter;
+  itCountsForFree(() => acme, counter, HELLO, { max_output_tokens: 99, stream: true });
 
   it('counts as the Messages API does', async () => {
     const { model, input: content } = HELLO;
@@ -43,20 +32,6 @@ describe('POST /v1/responses/input_tokens', () => {
     const client = new OpenAI({ apiKey: acme.secret, baseURL: `${acme.url}/v1`, maxRetries: 0 });
     const { input_tokens } = await client.responses.inputTokens.count(HELLO);
     expect(input_tokens).to.equal(await count(HELLO));
-  });
-
-  it('asks no upstream, holds nothing and charges nothing', async () => {
-    const { account, gateway, upstream } = acme;
-    const before = await gateway.store.account(account.id);
-    await count(HELLO);
-    expect(upstream.requests).to.have.length(0);
-    expect(await gateway.store.account(account.id)).to.deep.equal(before);
-    expect((await post(HELLO, { authorization: `Bearer ${acme.poor}` })).status).to.equal(200);
-  });
-
-  it('counts a prompt whatever its answer may have', async () => {
-    const asked = { ...HELLO, model: 'acme-limited', max_output_tokens: 99, stream: true };
-    expect(await count(asked)).to.equal(await count(HELLO));
   });
 
   for (const path of ['/v1/responses/compact', '/openai/v1/responses/compact']) {
