@@ -7,6 +7,7 @@ import {
   DELIVERED_NANO,
   delta,
   ENDING,
+  expectCharged,
   gate,
   never,
   readAndDisconnect,
@@ -25,11 +26,7 @@ describe('when the client disconnects,', () => {
       const gateway = await open(talking([never]), { settings: MOMENT });
       await readAndDisconnect(gateway);
       expect(await closedWhole(gateway)).to.equal(false);
-      const { amount_nano, estimated } = await onlyCharge(gateway);
-      expect({ amount_nano, estimated }).to.deep.equal({
-        amount_nano: DELIVERED_NANO,
-        estimated: true,
-      });
+      await expectCharged(gateway, { amount_nano: DELIVERED_NANO, estimated: true });
     });
 
     it('is read until limits.linger, and its true usage is charged', async () => {
@@ -39,11 +36,7 @@ describe('when the client disconnects,', () => {
       });
       await readAndDisconnect(gateway);
       goOn();
-      const { amount_nano, estimated } = await onlyCharge(gateway);
-      expect({ amount_nano, estimated }).to.deep.equal({
-        amount_nano: TRUE_NANO,
-        estimated: false,
-      });
+      await expectCharged(gateway, { amount_nano: TRUE_NANO, estimated: false });
     });
 
     it('is aborted after limits.linger_bytes', async () => {

@@ -16,6 +16,7 @@ import {
   delta,
   DRAIN,
   ENDING,
+  expectCharged,
   gate,
   never,
   readAndDisconnect,
@@ -33,11 +34,7 @@ describe('when the client disconnects,', () => {
       const house = await open(talking([promise, delta(' three'), ...ENDING]), { provider: DRAIN });
       await readAndDisconnect(house);
       goOn();
-      const { amount_nano, estimated } = await onlyCharge(house);
-      expect({ amount_nano, estimated }).to.deep.equal({
-        amount_nano: TRUE_NANO,
-        estimated: false,
-      });
+      await expectCharged(house, { amount_nano: TRUE_NANO, estimated: false });
     });
 
     it('is drained, also before the first token', async () => {
@@ -59,9 +56,8 @@ describe('when the client disconnects,', () => {
         const house = await open(script, { provider: DRAIN, settings });
         await askAndDisconnect(house, body);
         expect(await closedWhole(house)).to.equal(false);
-        const { amount_nano, estimated } = await onlyCharge(house);
         // The prompt, which the upstream has read.
-        expect({ amount_nano, estimated }).to.deep.equal({
+        await expectCharged(house, {
           amount_nano: DELIVERED_NANO + 2n * OUTPUT_NANO,
           estimated: true,
         });
@@ -109,11 +105,7 @@ describe('when the client disconnects,', () => {
       const house = await open(talking([never]), { provider: DRAIN, settings });
       await readAndDisconnect(house);
       expect(await closedWhole(house)).to.equal(false);
-      const { amount_nano, estimated } = await onlyCharge(house);
-      expect({ amount_nano, estimated }).to.deep.equal({
-        amount_nano: DELIVERED_NANO,
-        estimated: true,
-      });
+      await expectCharged(house, { amount_nano: DELIVERED_NANO, estimated: true });
     });
 
     const long = 'x'.repeat(1_000);

@@ -12,12 +12,16 @@ import { isLong, SEED } from '../helpers/long.js';
 import { HELLO } from './helpers/scripted-gateway.js';
 import { repeat } from './helpers/idempotent-request.js';
 import { run, seeded, serve, type GatewayProcess } from './helpers/gateway-process.js';
+import { allChargeRows } from './helpers/mixed-books.js';
+import { pricedYaml } from './helpers/priced-yaml.js';
 
 const KILLS = isLong ? 5 : 2;
 const CLIENTS = 12;
 /** The latest moment of a kill, in things that have happened since the first call. */
 const LATEST = 150;
 
+const VIDEO_MODEL =
+  '  v: { owner: acme, capabilities: [video], upstreams: [{ provider: simulator }], price: { per_video_second: 0.01 } }\n';
 const VIDEO = { prompt: 'x', parameters: { duration_seconds: 1 } };
 
 /** What a client has got for its key, in the end. */
@@ -47,7 +51,13 @@ onEachStore('a gateway killed while clients repeat idempotent requests', (ground
       await play(chatJson(`Hello ${randomUUID()}`), response);
       happened();
     });
-    await writeFile(config, yaml(upstream.url, ground.place.url));
+    const yaml = pricedYaml({
+      upstream: upstream.url,
+      store: ground.place.url,
+      providers: ', simulator: {}',
+      models: VIDEO_MODEL,
+    });
+    await writeFile(config, yaml);
     store = await ground.open();
     ({ id: account_id } = await store.createAccount('tester', parseDollars('1000')));
     ({ secret } = await store.createKey(account_id, 'test'));
@@ -126,8 +136,7 @@ onEachStore('a gateway killed while clients repeat idempotent requests', (ground
   async function expectBooks(): Promise<void> {
     const ids = (what: Got['what']) => got.filter((one) => one.what === what).map(({ id }) => id);
     expect(new Set(got.map(({ id }) => id)).size, 'one answer a key').to.equal(got.length);
-    const rows = await store.ledger(account_id, { limit: 100_000 });
-    const charged = rows.filter(({ kind }) => kind === 'charge').map(({ reference }) => reference);
+    const charged = (await allChargeRows(store, account_id)).map(({ reference }) => reference);
     expect(charged, 'one charge a key').to.have.members(ids('chat'));
     const tasks = await store.tasks.list({ limit: 100_000 });
     const made = tasks.filter(({ status }) => status !== 'FAILED').map(({ id }) => id);
@@ -138,19 +147,3 @@ onEachStore('a gateway killed while clients repeat idempotent requests', (ground
     expect(code).to.equal(0);
   }
 });
-
-function yaml(url: string, store: string): string {
-  return `listen: 127.0.0.1:0
-store: ${JSON.stringify(store)}
-log: { level: silent }
-owners: { acme: { name: OpenaiGateway } }
-providers: { up: { uses: openai, base_url: "${url}", api_key: sk-upstream }, simulator: {} }
-models:
-  m:
-    owner: acme
-    capabilities: [chat]
-    upstreams: [{ provider: up }]
-    price: { input_per_million: 0.15, output_per_million: 0.60 }
-  v: { owner: acme, capabilities: [video], upstreams: [{ provider: simulator }], price: { per_video_second: 0.01 } }
-`;
-}

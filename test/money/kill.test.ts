@@ -9,6 +9,8 @@ import { chatJson, chatSse, play, startUpstream, type FakeUpstream } from '../he
 import { isLong, SEED } from '../helpers/long.js';
 import { dataOf } from './helpers/scripted-gateway.js';
 import { run, seeded, serve } from './helpers/gateway-process.js';
+import { allChargeRows } from './helpers/mixed-books.js';
+import { pricedYaml } from './helpers/priced-yaml.js';
 
 const KILLS = isLong ? 12 : 3;
 const CLIENTS = 12;
@@ -38,8 +40,9 @@ describe('a killed gateway process', function () {
       await play(stream ? chatSse(words) : chatJson('Hello'), response);
       happened();
     });
-    await writeFile(config, yaml(upstream.url));
-    store = await openStore(`sqlite:${join(folder, 'tollgate.db')}`, { now: Date.now });
+    const url = `sqlite:${join(folder, 'tollgate.db')}`;
+    await writeFile(config, pricedYaml({ upstream: upstream.url, store: url }));
+    store = await openStore(url, { now: Date.now });
     ({ id: account_id } = await store.createAccount('tester', parseDollars('1000')));
     ({ secret } = await store.createKey(account_id, 'test'));
   });
@@ -121,29 +124,6 @@ describe('a killed gateway process', function () {
   }
 
   async function charged(): Promise<string[]> {
-    const references: string[] = [];
-    for (let after = 0; ;) {
-      const page = await store.ledger(account_id, { after, limit: 1_000 });
-      const last = page.at(-1);
-      if (!last) return references;
-      after = last.id;
-      const charges = page.filter(({ kind }) => kind === 'charge');
-      references.push(...charges.map(({ reference }) => reference));
-    }
+    return (await allChargeRows(store, account_id)).map(({ reference }) => reference);
   }
 });
-
-function yaml(url: string): string {
-  return `listen: 127.0.0.1:0
-store: sqlite:tollgate.db
-log: { level: silent }
-owners: { acme: { name: OpenaiGateway } }
-providers: { up: { uses: openai, base_url: "${url}", api_key: sk-upstream } }
-models:
-  m:
-    owner: acme
-    capabilities: [chat]
-    upstreams: [{ provider: up }]
-    price: { input_per_million: 0.15, output_per_million: 0.60 }
-`;
-}

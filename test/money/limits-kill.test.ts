@@ -8,6 +8,8 @@ import { until } from '../helpers/until.js';
 import { chatJson, play, startUpstream, type FakeUpstream } from '../helpers/upstream.js';
 import { dollars, onEachStore } from '../store/helpers/ground.js';
 import { seeded, serve, type GatewayProcess } from './helpers/gateway-process.js';
+import { allChargeRows } from './helpers/mixed-books.js';
+import { pricedYaml } from './helpers/priced-yaml.js';
 
 const KILLS = isLong ? 20 : 1;
 /** The clients of each key. */
@@ -69,7 +71,8 @@ onEachStore('gateways killed at a rate and at an allowance', (ground) => {
       rated: await key('rated', { rates: { requests_per_minute: CALLS } }),
       granted: await key('granted', { allowances: { '2d': ALLOWANCE_NANO } }),
     };
-    await writeFile(join(folder, 'gateway.yaml'), yaml(upstream.url, ground.place.url));
+    const yaml = pricedYaml({ upstream: upstream.url, store: ground.place.url, max_tokens: 20 });
+    await writeFile(join(folder, 'gateway.yaml'), yaml);
   });
   afterEach(async () => {
     for (const one of serving) await one.kill();
@@ -167,8 +170,7 @@ onEachStore('gateways killed at a rate and at an allowance', (ground) => {
   /** Resolves with what is left. */
   async function compareAllowance(): Promise<bigint> {
     expect(await store.verify()).to.deep.include({ open_holds: 0, faults: [] });
-    const entries = await store.ledger(keys.granted.account_id, { after: 0, limit: 100_000 });
-    const charges = entries.filter(({ kind }) => kind === 'charge');
+    const charges = await allChargeRows(store, keys.granted.account_id);
     expect(charges.length).to.be.at.most(reached.granted.length);
     const spent_nano = charges.reduce((sum, { amount_nano }) => sum - amount_nano, 0n);
     const states = await store.allowances('key', [keys.granted.id]);
@@ -181,20 +183,4 @@ onEachStore('gateways killed at a rate and at an allowance', (ground) => {
 
 function minuteOf(time_ms: number): number {
   return Math.floor(time_ms / MINUTE_MS);
-}
-
-function yaml(upstream: string, store: string): string {
-  return `listen: 127.0.0.1:0
-store: ${JSON.stringify(store)}
-log: { level: silent }
-owners: { acme: { name: OpenaiGateway } }
-providers: { up: { uses: openai, base_url: "${upstream}", api_key: sk-upstream } }
-models:
-  m:
-    owner: acme
-    capabilities: [chat]
-    upstreams: [{ provider: up }]
-    limits: { max_tokens: 20 }
-    price: { input_per_million: 0.15, output_per_million: 0.60 }
-`;
 }

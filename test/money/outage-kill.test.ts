@@ -16,6 +16,8 @@ import {
   type ScriptedGateway,
 } from './helpers/scripted-gateway.js';
 import { seeded, serve, type GatewayProcess } from './helpers/gateway-process.js';
+import { allChargeRows } from './helpers/mixed-books.js';
+import { pricedYaml } from './helpers/priced-yaml.js';
 import type { LedgerEntry } from '../../src/store/ledger/ledger-columns.js';
 import { isLong, SEED } from '../helpers/long.js';
 
@@ -64,7 +66,8 @@ onEachStore('gateways killed during a store outage', function (ground) {
       },
       { store: JSON.stringify(url.href), credit: '1000', now: () => Date.now() + 70_000 },
     );
-    await writeFile(join(folder, 'gateway.yaml'), yaml(house.upstream.url, url.href));
+    const yaml = pricedYaml({ upstream: house.upstream.url, store: url.href, max_tokens: 100 });
+    await writeFile(join(folder, 'gateway.yaml'), yaml);
   });
   afterEach(async () => {
     proxy?.set('here');
@@ -167,30 +170,8 @@ async function chargesOf({
   account,
 }: ScriptedGateway): Promise<Map<string, LedgerEntry[]>> {
   const all = new Map<string, LedgerEntry[]>();
-  for (let after = 0; ;) {
-    const page = await gateway.store.ledger(account.id, { after, limit: 1_000 });
-    const last = page.at(-1);
-    if (!last) return all;
-    after = last.id;
-    for (const entry of page) {
-      if (entry.kind !== 'charge') continue;
-      all.set(entry.reference, [...(all.get(entry.reference) ?? []), entry]);
-    }
+  for (const entry of await allChargeRows(gateway.store, account.id)) {
+    all.set(entry.reference, [...(all.get(entry.reference) ?? []), entry]);
   }
-}
-
-function yaml(upstream: string, store: string): string {
-  return `listen: 127.0.0.1:0
-store: ${JSON.stringify(store)}
-log: { level: silent }
-owners: { acme: { name: OpenaiGateway } }
-providers: { up: { uses: openai, base_url: "${upstream}", api_key: sk-upstream } }
-models:
-  m:
-    owner: acme
-    capabilities: [chat]
-    upstreams: [{ provider: up }]
-    limits: { max_tokens: 100 }
-    price: { input_per_million: 0.15, output_per_million: 0.60 }
-`;
+  return all;
 }

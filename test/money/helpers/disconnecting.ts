@@ -1,6 +1,7 @@
+import { expect } from 'chai';
 import { sse, type Step } from '../../helpers/upstream.js';
 import { until } from '../../helpers/until.js';
-import { HELLO, type ScriptedGateway } from './scripted-gateway.js';
+import { HELLO, onlyCharge, type ScriptedGateway } from './scripted-gateway.js';
 
 export const STREAM = { ...HELLO, stream: true };
 export const DRAIN = 'on_abort: drain';
@@ -58,4 +59,13 @@ export async function askAndDisconnect(gateway: ScriptedGateway, body: object): 
 
 export async function closedWhole(gateway: ScriptedGateway): Promise<boolean | undefined> {
   return gateway.upstream.requests[0]?.closed;
+}
+
+/** Holds the only charge to an amount, and to whether it was estimated. */
+export async function expectCharged(
+  gateway: ScriptedGateway,
+  expected: { amount_nano: bigint; estimated: boolean },
+): Promise<void> {
+  const { amount_nano, estimated } = await onlyCharge(gateway);
+  expect({ amount_nano, estimated }).to.deep.equal(expected);
 }
