@@ -32,6 +32,11 @@ export class Connections {
   closeUnused(): void {
     for (const socket of this.#open) if (socket.bytesRead === 0) socket.destroy();
   }
+
+  /** Closes all, WebSockets too, which the server itself has handed over. */
+  closeAll(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
 }
 
 interface DrainLimits {
@@ -65,7 +70,7 @@ export async function drain(
     const reason = new GatewayError('draining', 'The gateway stopped before the answer was whole.');
     for (const request of inflight) request.stop(reason);
   }, limit_ms);
-  const kill = setTimeout(() => server.closeAllConnections(), limit_ms + LAST_MS);
+  const kill = setTimeout(() => connections.closeAll(), limit_ms + LAST_MS);
   let late = false;
   const giveUp = setTimeout(() => (late = true), limit_ms + 2 * LAST_MS);
   await closed;

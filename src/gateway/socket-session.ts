@@ -9,7 +9,7 @@ import type { SocketCall, SocketTalk } from '../pipeline/socket-talk.js';
 /** The turns that run at once on one socket, and those that wait behind them. */
 const MAX_LANES = 16;
 const MAX_WAITING = 64;
-/** So many bytes may wait for a client before its upstream is read no further. */
+/** So many bytes may wait for a client before its upstream, and its frames, are read no further. */
 const HIGH_WATER_BYTES = 64 * 1024;
 /** Clients connect again after this code (RFC 6455, and the registry of close codes). */
 const SERVICE_RESTART = 1012;
@@ -57,7 +57,12 @@ export class SocketSession {
       setTimeout(() => this.retire(tooOld()), age_ms),
       setInterval(() => this.#ping(), ping_ms),
     ];
-    ws.on('message', (data, is_binary) => this.#take(data, is_binary));
+    ws.on('message', (data, is_binary) => {
+      this.#take(data, is_binary);
+      this.#holdBack();
+    });
+    // Each is answered by a pong.
+    ws.on('ping', () => this.#holdBack());
     ws.on('pong', () => (this.#asked_at = undefined));
     // A fault of its frames: `close` follows.
     ws.on('error', () => undefined);
@@ -183,6 +188,13 @@ export class SocketSession {
         resolve();
       });
     });
+  }
+
+  /** Reads no further frame of a client that does not read what it was answered. */
+  #holdBack(): void {
+    if (this.ws.isPaused || this.ws.bufferedAmount <= HIGH_WATER_BYTES) return;
+    this.ws.pause();
+    void this.#drained().then(() => this.ws.resume());
   }
 
   #ping(): void {

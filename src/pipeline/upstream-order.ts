@@ -3,6 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Upstream } from '../core/model.js';
 import { isRecord } from '../lib/objects.js';
 
+const CHANCE_BYTES = 6;
+const CHANCES = 2 ** (8 * CHANCE_BYTES);
+
 /** The number from 0 to 1, without 1, by which an upstream is drawn. */
 export type ChanceOf = (upstream: Upstream) => number;
 
@@ -60,9 +63,6 @@ export function chancesOf({ account_id, body, headers, beginning }: Conversation
   };
 }
 
-const CHANCE_BYTES = 6;
-const CHANCES = 2 ** (8 * CHANCE_BYTES);
-
 function digestOf(parts: readonly string[]): Buffer {
   return createHash('sha256').update(parts.join('\0')).digest();
 }
@@ -77,6 +77,8 @@ const SESSION_HEADERS = [
 /** The session in the user's ID, as Claude Code writes it, now and before. */
 const SESSION_OF_USER = /(?:"session_id"\s{0,9}:\s{0,9}"|_session_)([\w-]{1,100})/u;
 const NAME_CHARACTERS = 256;
+/** A longer ID of a user is read up to here. */
+const USER_CHARACTERS = 1_000;
 
 /** The client's own name of the conversation; undefined if it gives none. */
 function nameIn(body: object, headers: IncomingHttpHeaders): string | undefined {
@@ -92,5 +94,3 @@ function sessionOfUser(metadata: unknown): string | undefined {
   if (typeof user_id !== 'string') return undefined;
   return SESSION_OF_USER.exec(user_id.slice(0, USER_CHARACTERS))?.[1];
 }
-
-const USER_CHARACTERS = 1_000;

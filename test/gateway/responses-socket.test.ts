@@ -265,6 +265,19 @@ describe('Responses over a WebSocket', () => {
     await edit('account_sockets: 3, client: 200ms', 'account_sockets: 3');
   });
 
+  it('waited for a client that reads nothing before it could stop', async () => {
+    const settings = 'drain: 100ms\nlimits: { client: 1h }';
+    const other = await startPaidGateway(MODELS, { settings });
+    const large = delta('x'.repeat(64 * 1024));
+    other.step = sse([delta('one'), ...Array.from({ length: 400 }, () => large), ...DONE]);
+    const client = await openSocket(other);
+    client.create(TURN);
+    await client.next(isOutput);
+    client.ws.pause();
+    await other.close();
+    client.ws.terminate();
+  });
+
   it('serves a page of public_url itself, which cors need not name', async () => {
     const other = await startPaidGateway(MODELS, { settings: 'public_url: http://0.0.0.0:80' });
     const client = await openSocket(other, { headers: { origin: 'http://0.0.0.0' } });
