@@ -50,6 +50,7 @@ const FLAGS: Record<string, (value: unknown) => string> = {
   max_completion_tokens: () => '`max_completion_tokens` for reasoning models',
   custom_tools: () => 'custom tools for newer models',
   responses: () => 'the Responses API where chat completions refuse a model',
+  compaction: () => 'compacts conversations of the Responses API',
   max_stops: (most) => `at most ${String(most)} stop sequences`,
   effort_values: () => '`reasoning_effort` only for models that take it',
   openai_models: () => 'leaves out what a reasoning model refuses',

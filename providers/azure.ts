@@ -13,7 +13,7 @@ import type { Encoded } from '../src/core/provider.js';
  */
 export const wire_flags: readonly string[] = [
   'api_version',
-  ...chatFlags.filter((flag) => flag !== 'responses'),
+  ...chatFlags.filter((flag) => flag !== 'responses' && flag !== 'compaction'),
   ...embeddingFlags,
   ...imageFlags,
 ];

@@ -23,6 +23,7 @@ export const wire_flags = [
   'json_schema',
   'forced_tools',
   'responses',
+  'compaction',
 ] as const;
 
 /**
@@ -59,5 +60,7 @@ export const wire_flags = [
  *   call a tool.
  * - `responses`: the upstream has OpenAI's Responses API too. Calls that its models refuse on this
  *   wire, by their names, go there.
+ * - `compaction`: prefixes of the names of models whose conversations the Responses API compacts.
+ *   Calls that ask for that, or that bring such a conversation back, go there.
  */
 export const chat = withResponses(responses);

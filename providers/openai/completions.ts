@@ -24,7 +24,8 @@ import { decodeStream } from './stream.js';
 import { signatureDetail, sentMessages, detailsIn, reasoningSent } from './messages.js';
 import { forceOrThink } from './forced-tools.js';
 import { writeSchemaAsInstruction } from './json-instruction.js';
-import { needsResponses, servedByResponses } from './responses-need.js';
+import { isListed } from './model-prefixes.js';
+import { compactionFormat, needsResponses, servedByResponses } from './responses-need.js';
 import { chatToolRules } from './tool-rules.js';
 import { toolCallsIn } from './tools.js';
 import { executedCounts, noteExecuted } from './tool-counts.js';
@@ -43,6 +44,7 @@ const completions = { encode, decode, decodeStream, toolRules };
 /** Sends the calls that the models of an upstream refuse as chat completions to `responses`. */
 export function withResponses(responses: typeof completions): ChatCodec {
   const codecFor = (call: ChatCall, upstream: Upstream): typeof completions => {
+    if (call.compaction && compactionFormat(upstream) !== undefined) return responses;
     const served = servedByResponses(upstream);
     return served && needsResponses(call, upstream, served) ? responses : completions;
   };
@@ -52,6 +54,7 @@ export function withResponses(responses: typeof completions): ChatCodec {
     decodeStream: (call, upstream) => codecFor(call, upstream).decodeStream(call, upstream),
     toolRules: (call, upstream) => codecFor(call, upstream).toolRules(call, upstream),
     reasoningSent,
+    compactionFormat,
   };
 }
 
@@ -80,11 +83,10 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
 }
 
 /** Reasoning models of OpenAI refuse the older name of the limit, and other servers the newer. */
-const limitField = memoizeByObject(({ provider: { wire }, model, rename }: Upstream): string => {
-  const begins: unknown = wire.max_completion_tokens;
-  if (!Array.isArray(begins) || rename.max_tokens !== undefined) return 'max_tokens';
-  const isNewer = begins.some((name) => typeof name === 'string' && model.startsWith(name));
-  return isNewer ? 'max_completion_tokens' : 'max_tokens';
+const limitField = memoizeByObject((upstream: Upstream): string => {
+  const { provider, rename } = upstream;
+  const isNewer = isListed(upstream, provider.wire.max_completion_tokens);
+  return isNewer && rename.max_tokens === undefined ? 'max_completion_tokens' : 'max_tokens';
 });
 
 const PRICED: ReadonlySet<string> = new Set([
@@ -221,7 +223,7 @@ function refuseStops(stop: readonly unknown[], { max_stops }: Readonly<RequestFi
 }
 
 /** Answers the names of the fields that were there. */
-function dropFields(fields: RequestFields, names: readonly string[]): string[] {
+export function dropFields(fields: RequestFields, names: readonly string[]): string[] {
   return names.filter((name) => {
     if (!Object.hasOwn(fields, name)) return false;
     // Without tool_choice, the upstream would call tools that the client has forbidden.

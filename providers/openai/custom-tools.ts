@@ -3,6 +3,7 @@ import { customInput } from '../../src/lib/tool-arguments.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { ChatCall, ToolCall } from '../../src/modalities/chat/codec.js';
+import { isListed } from './model-prefixes.js';
 
 type WireObject = Record<string, unknown>;
 type CustomTools = NonNullable<ChatCall['custom_tools']>;
@@ -16,7 +17,7 @@ export function writeCustomTools(
   custom_tools: CustomTools,
   upstream: Upstream,
 ): void {
-  if (!body.tools || !knowsThem(upstream)) return;
+  if (!body.tools || !isListed(upstream, upstream.provider.wire.custom_tools)) return;
   body.tools = recordsIn(body.tools).map((tool) => sayTool(tool, custom_tools));
   const { tool_choice: choice } = body;
   const chosen = isRecord(choice) ? nameOfFunction(choice) : undefined;
@@ -30,12 +31,6 @@ export function writeCustomTools(
     const said = recordsIn(calls).map((one) => sayCall(one, custom_tools, texts));
     return { ...message, tool_calls: said };
   });
-}
-
-function knowsThem({ provider: { wire }, model }: Upstream): boolean {
-  const begins: unknown = wire.custom_tools;
-  if (!Array.isArray(begins)) return false;
-  return begins.some((name) => typeof name === 'string' && model.startsWith(name));
 }
 
 function nameOfFunction({ function: called }: WireObject): string | undefined {

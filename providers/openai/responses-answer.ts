@@ -19,7 +19,11 @@ type WireObject = Record<string, unknown>;
 export const BETWEEN = '\n\n';
 
 /** A whole answer of the Responses API. Throws the `UpstreamError` of one that failed. */
-export function decodeResponse(body: unknown, _: ChatCall, { provider }: Upstream): ChatReply {
+export function decodeResponse(
+  body: unknown,
+  { compaction }: ChatCall,
+  { provider }: Upstream,
+): ChatReply {
   const answer = checked(body, provider);
   if (!Array.isArray(answer.output)) throw broken('The upstream gave no answer.');
   const items = recordsIn(answer.output);
@@ -27,6 +31,7 @@ export function decodeResponse(body: unknown, _: ChatCall, { provider }: Upstrea
   const calls = items.flatMap((item) => callIn(item) ?? []);
   const reasoning = items.map(reasoningIn).filter((text) => text !== '');
   const details = items.flatMap((item, at) => stateIn(item, at, provider));
+  if (compaction === 'call') return compacted(answer, items, details);
   const content = messages.map(({ text }) => text).join(BETWEEN);
   const choice: ChatChoice = {
     index: 0,
@@ -38,6 +43,19 @@ export function decodeResponse(body: unknown, _: ChatCall, { provider }: Upstrea
     finish_reason: finishIn(answer, calls.length > 0),
   };
   return { choices: [choice], usage: usageOfResponse(answer, items) };
+}
+
+/** A conversation that was compacted: only the client of that API reads its items. */
+function compacted(
+  answer: WireObject,
+  items: readonly WireObject[],
+  details: ReasoningDetail[],
+): ChatReply {
+  if (!details.some(({ type }) => type === 'compaction')) {
+    throw broken('The upstream gave no compaction.');
+  }
+  const choice = { index: 0, content: '', reasoning_details: details, finish_reason: 'stop' };
+  return { choices: [choice], usage: usageOfResponse(answer, items), others: { output: items } };
 }
 
 /** How an answer ended, in the words of chat completions. Throws for one that did not end. */
@@ -103,12 +121,15 @@ function reasoningIn({ type, summary, content }: WireObject): string {
   return texts.filter((text) => text !== '').join(BETWEEN);
 }
 
-/** The encrypted state of a reasoning item, which goes back with the next call. */
+/** The encrypted state of reasoning, or a compaction, which goes back with the next call. */
 export function stateIn(
-  { type, encrypted_content: data }: WireObject,
+  { type, id, encrypted_content: data }: WireObject,
   index: number,
   provider: Provider,
 ): ReasoningDetail[] {
-  if (type !== 'reasoning' || typeof data !== 'string' || data === '') return [];
-  return [{ type: 'reasoning.encrypted', data, format: reasoningFormat(provider), index }];
+  if (typeof data !== 'string' || data === '') return [];
+  const state = { data, format: reasoningFormat(provider), index };
+  if (type === 'reasoning') return [{ type: 'reasoning.encrypted', ...state }];
+  if (type !== 'compaction') return [];
+  return [{ type, ...state, ...(typeof id === 'string' && { id }) }];
 }

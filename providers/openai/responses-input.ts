@@ -29,8 +29,8 @@ export function inputOf({ messages, custom_tools }: ChatCall, { provider }: Upst
 }
 
 /**
- * Whose form a reasoning detail has: only the account that encrypted it can read it, so it goes
- * back to the provider of that name alone.
+ * Whose form a reasoning detail, or a compaction, has: only the account that encrypted it can read
+ * it, so it goes back to the provider of that name alone.
  */
 export function reasoningFormat({ name }: Upstream['provider']): string {
   return `openai-responses/${name}`;
@@ -51,7 +51,9 @@ function itemsOf(message: ChatMessage, place: string, context: Context): object[
   if (cache_control) context.ignored.add('messages[].cache_control');
   if (is_error) context.ignored.add('messages[].is_error');
   if (role === 'tool') return [resultOf(message, place, context)];
-  if (role === 'assistant') return assistantItems(message, place, context);
+  if (role === 'assistant') {
+    return [...compactionsOf(message, context), ...assistantItems(message, place, context)];
+  }
   return [{ type: 'message', role, content: contentOf(content ?? '', place, context) }];
 }
 
@@ -76,6 +78,15 @@ function assistantItems(message: ChatMessage, place: string, context: Context): 
   const said = { type: 'message', role: 'assistant', content: texts };
   const before = calls.length > 0 ? 1 : reasoning.length;
   return [...reasoning.slice(0, before), said, ...reasoning.slice(before), ...calls];
+}
+
+/** The upstream compacted the conversation itself, and gets what stands for it unchanged. */
+function compactionsOf({ reasoning_details }: ChatMessage, { format }: Context): object[] {
+  return recordsIn(reasoning_details).flatMap((detail: Partial<ReasoningDetail>) => {
+    const { type, data, id } = detail;
+    if (type !== 'compaction' || detail.format !== format || typeof data !== 'string') return [];
+    return [{ type, ...(typeof id === 'string' && { id }), encrypted_content: data }];
+  });
 }
 
 function stateOf(detail: Partial<ReasoningDetail>, { format }: Context): object[] {

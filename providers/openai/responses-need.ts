@@ -2,8 +2,10 @@ import type { Upstream } from '../../src/core/model.js';
 import { memoizeByObject } from '../../src/lib/objects.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { effortsOf } from './efforts.js';
+import { isListed } from './model-prefixes.js';
 import { openAiModel, type OpenAiModel } from './models.js';
 import { doesReason } from './reasoning.js';
+import { reasoningFormat } from './responses-input.js';
 
 /** `gpt-5.4-pro`, `gpt-5.3-codex`, `o3-pro-2025-06-10`, `codex-mini-latest`. */
 const ALONE = /^codex-|-(?:pro|codex|deep-research)(?:-|$)/u;
@@ -37,9 +39,15 @@ export const servedByResponses = memoizeByObject((upstream: Upstream): Served | 
   if (!is_alone) return { is_alone, rules };
   // The efforts of its namesake count only if the manifest lists none.
   const { efforts, ...others } = rules;
-  const isListed = effortsOf(upstream) !== null;
-  return { is_alone, rules: { ...others, ...(!isListed && { efforts }), reasons: 'always' } };
+  const hasList = effortsOf(upstream) !== null;
+  return { is_alone, rules: { ...others, ...(!hasList && { efforts }), reasons: 'always' } };
 });
+
+/** Whose compactions the upstream reads and writes; undefined if it does neither. */
+export function compactionFormat(upstream: Upstream): string | undefined {
+  const { provider } = upstream;
+  return isListed(upstream, provider.wire.compaction) ? reasoningFormat(provider) : undefined;
+}
 
 /**
  * Whether a call to a model that the Responses API serves goes there: chat completions do not serve

@@ -3,7 +3,7 @@ import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
-import { extraFields } from './completions.js';
+import { dropFields, extraFields } from './completions.js';
 import { leaveOutField } from './refused-fields.js';
 import { decodeResponse } from './responses-answer.js';
 import { inputOf } from './responses-input.js';
@@ -14,6 +14,13 @@ import { RESPONSES_TOOL_RULES } from './tool-rules.js';
 type WireObject = Record<string, unknown>;
 
 const PATH = '/responses';
+const COMPACT_PATH = '/responses/compact';
+/** The fields, beside model and input, of a call that compacts. */
+const COMPACT_FIELDS: ReadonlySet<string> = new Set([
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'service_tier',
+]);
 
 /**
  * OpenAI's Responses API, for the calls that its chat completions refuse. Nothing is stored there:
@@ -54,15 +61,17 @@ const PRICED: ReadonlySet<string> = new Set([
 
 /** Throws the `UpstreamError` `unsupported` for a field that would change the answer. */
 function encode(call: ChatCall, upstream: Upstream): Encoded {
+  if (call.compaction === 'call') return encodeCompaction(call, upstream);
   refuseMissing(call);
   const { input, ignored } = inputOf(call, upstream);
+  const asks = call.compaction === 'item' ? [{ type: 'compaction_trigger' }] : [];
   const { rules } = servedByResponses(upstream) ?? {};
   const extra = extraFields({ ...call, stream: false }, upstream, rules);
   const { chat_fields, own_fields } = setFields(upstream.set);
   const translated = translate({ ...extra.fields, ...chat_fields }, call.custom_tools);
   const body: WireObject = {
     model: upstream.model,
-    input,
+    input: [...input, ...asks],
     stream: call.stream,
     store: false,
     include: ['reasoning.encrypted_content'],
@@ -77,6 +86,29 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   }
   const names = new Set([...ignored, ...extra.ignored, ...translated.ignored]);
   return { path: PATH, body, ...(names.size > 0 && { ignored: [...names] }) };
+}
+
+/**
+ * A call that compacts its conversation. It has no limit of its output.
+ * Source: OpenAI's API reference, "Compact a response".
+ */
+function encodeCompaction(call: ChatCall, upstream: Upstream): Encoded {
+  const [first, ...others] = call.messages;
+  const isInstructed = first?.role === 'system' && typeof first.content === 'string';
+  const messages = isInstructed ? others : call.messages;
+  const { input, ignored } = inputOf({ ...call, messages }, upstream);
+  const { own_fields } = setFields(upstream.set);
+  const isTaken = ([name]: [string, unknown]): boolean => COMPACT_FIELDS.has(name);
+  const given = Object.entries(call.fields);
+  const body: WireObject = {
+    model: upstream.model,
+    ...(isInstructed && { instructions: first.content }),
+    input,
+    ...Object.fromEntries([...given, ...Object.entries(own_fields)].filter(isTaken)),
+  };
+  const lost = given.filter((field) => !isTaken(field)).map(([name]) => name);
+  const names = new Set([...ignored, ...lost, ...dropFields(body, upstream.drop)]);
+  return { path: COMPACT_PATH, body, ...(names.size > 0 && { ignored: [...names] }) };
 }
 
 function refuseMissing({ n, max_tokens = LEAST_TOKENS }: ChatCall): void {

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import { chat as openai } from '../../providers/openai.js';
 import { checkOrThrow } from '../../src/gateway/check.js';
 import { previewRequests } from '../../src/gateway/preview.js';
 import { MODALITIES } from '../../src/modalities/index.js';
 import { formatOf } from '../../src/pipeline/modality.js';
+import { providerAt, upstreamAt } from '../helpers/upstream.js';
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }];
 const CONTENTS = [{ parts: [{ text: 'Hi' }] }];
@@ -17,6 +19,7 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   completions: { prompt: 'Hi' },
   messages: { messages: MESSAGES, max_tokens: 9 },
   responses: { input: 'Hi' },
+  'responses-compact': { input: 'Hi' },
   'generate-content': { contents: CONTENTS },
   'stream-generate-content': { contents: CONTENTS },
   embedding: { input: 'Hi' },
@@ -33,6 +36,14 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'video-submission': { prompt: 'A fox' },
   'openai-video': { prompt: 'A fox' },
 };
+
+/** An upstream that compacts conversations, which the simulator does not. */
+const COMPACTING = upstreamAt(
+  providerAt('http://127.0.0.1', {
+    operations: new Map([['chat', { path: '/chat/completions', max: 1, codec: openai }]]),
+    wire: { compaction: ['fake'] },
+  }),
+);
 
 describe('the preview of requests', () => {
   it('shows a request at each endpoint that spends money', async () => {
@@ -52,11 +63,10 @@ describe('the preview of requests', () => {
         [...capabilities].some((one) => one === route.capability),
       );
       const body = BODIES[format];
-      // It refuses every body in words, and calls no upstream.
-      if (format === 'responses-compact') continue;
       if (!model || !body) throw new Error(`There is no model or no body for ${name} (${format}).`);
       const alone = { ...configuration, endpoints: [endpoint] };
-      const { at, upstreams } = await previewRequests(body, model, alone);
+      const able = format === 'responses-compact' ? { ...model, upstreams: [COMPACTING] } : model;
+      const { at, upstreams } = await previewRequests(body, able, alone);
       expect(at, name).to.include(path);
       expect(upstreams[0]?.refusal, name).to.equal(null);
       expect(upstreams[0]?.requests, name).to.have.length(1);

@@ -37,6 +37,15 @@ const FIELDS = new Set([
   'metadata',
 ]);
 
+const COMPACT_FIELDS = new Set([
+  'model',
+  'input',
+  'instructions',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'service_tier',
+]);
+
 /** A whole answer of the Responses API. */
 export function responseJson(answer: ResponsesAnswer): Step {
   return {
@@ -146,13 +155,27 @@ export async function startResponsesServer(
     }
     const answer = answers[Math.min(next, answers.length - 1)] ?? { output: [] };
     next += 1;
+    if (path === '/responses/compact') {
+      const { output, usage = USAGE } = answer;
+      const compacted = {
+        id: 'resp_1',
+        object: 'response.compaction',
+        created_at: 1,
+        output,
+        usage,
+      };
+      await play({ body: JSON.stringify(compacted) }, response);
+      return;
+    }
     await play(body.stream === true ? responseSse(answer) : responseJson(answer), response);
   });
 }
 
 function faultOf(path: string, body: Item): string | undefined {
-  if (path !== '/responses') return `Unknown path: ${path}`;
-  const unknown = Object.keys(body).find((name) => !FIELDS.has(name));
+  const compacts = path === '/responses/compact';
+  if (path !== '/responses' && !compacts) return `Unknown path: ${path}`;
+  const known = compacts ? COMPACT_FIELDS : FIELDS;
+  const unknown = Object.keys(body).find((name) => !known.has(name));
   if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
   if (Number(body.max_output_tokens ?? 16) < 16) return "Invalid 'max_output_tokens'.";
   const tools = (body.tools ?? []) as Item[];
@@ -167,7 +190,10 @@ function itemFault(input: readonly Item[]): string | undefined {
     const call = String(type).replace('_output', '');
     const isCalled = input.slice(0, at).some((one) => one.type === call && one.call_id === call_id);
     if (isOutput && !isCalled) return `No tool call found for ${String(type)} ${String(call_id)}.`;
-    if (type === 'reasoning' && input.length === at + 1) return 'Reasoning without its item.';
+    const isLast = input.length === at + 1;
+    if (type === 'compaction_trigger' && !isLast) return 'A trigger must be the last item.';
+    if (type === 'compaction' && typeof item.encrypted_content !== 'string') return 'Missing text.';
+    if (type === 'reasoning' && isLast) return 'Reasoning without its item.';
     if (type === 'reasoning' && !Array.isArray(item.summary)) return 'Missing summary.';
   }
   return undefined;

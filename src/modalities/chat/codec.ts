@@ -23,6 +23,12 @@ export interface ChatCall {
   fields: Readonly<Record<string, unknown>>;
   /** Custom tools by name, in OpenAI's form; `tools` has them as functions with an `input`. */
   custom_tools?: ReadonlyMap<string, object>;
+  /**
+   * Set if the conversation is compacted: by a call of its own, by an item at the end of an
+   * ordinary one, or earlier, so that it brings the compaction back. Only an upstream whose codec
+   * has `compactionFormat` gets such a call.
+   */
+  compaction?: 'call' | 'item' | 'earlier';
   original?: MessagesOriginal;
   /**
    * Fields of a Messages API client that the gateway does not read and that cannot raise the cost,
@@ -55,10 +61,11 @@ export interface OtherField {
 /**
  * The state of reasoning that an upstream demands back on the next turn, in OpenRouter's form: a
  * part of an assistant message, in the order of the answer. In a stream the parts of one `index`
- * follow each other, and the client joins their texts.
+ * follow each other, and the client joins their texts. A `compaction` stands for the conversation
+ * before it, and is the only part of its message.
  */
 export interface ReasoningDetail {
-  type: 'reasoning.text' | 'reasoning.summary' | 'reasoning.encrypted';
+  type: 'reasoning.text' | 'reasoning.summary' | 'reasoning.encrypted' | 'compaction';
   text?: string;
   summary?: string;
   /** Encrypted state that only the upstream can read. */
@@ -213,6 +220,11 @@ export interface ChatCodec {
    * sent, or only such as the upstream itself has signed, which no client can make up.
    */
   reasoningSent?(message: ChatMessage, upstream: Upstream): string;
+  /**
+   * The format of the compactions that the upstream writes, and alone can read; undefined if it
+   * compacts no conversations.
+   */
+  compactionFormat?(upstream: Upstream): string | undefined;
   /** An estimate of the tokens of a prompt; undefined where the upstream's own way is not known. */
   estimateTokens?(parts: PromptParts, call: ChatCall, upstream: Upstream): number | undefined;
 }
@@ -220,11 +232,11 @@ export interface ChatCodec {
 /** Decodes the events of one streamed answer. */
 export type StreamDecoder = EventDecoder<ChatDelta>;
 
+const OPTIONAL = ['openFrames', 'toolRules', 'reasoningSent', 'compactionFormat', 'estimateTokens'];
+
 /** Whether an adapter's export is a chat codec. */
 export function isChatCodec(value: unknown): value is ChatCodec {
   if (!isRecord(value) || !hasMethods(value, ['encode', 'decode', 'decodeStream'])) return false;
-  const optional = ['openFrames', 'toolRules', 'reasoningSent', 'estimateTokens'].filter(
-    (name) => value[name] !== undefined,
-  );
+  const optional = OPTIONAL.filter((name) => value[name] !== undefined);
   return hasMethods(value, optional);
 }

@@ -35,6 +35,7 @@ import {
 } from './codec.js';
 import { payingMarks, withCacheMarks } from './cache-marks.js';
 import { beginningOf } from './conversation-beginning.js';
+import { readableBy } from './compaction.js';
 import type { Countable } from './count-tokens.js';
 import { withDefaults } from './defaults.js';
 import { openEvents, streamedAnswer } from './streamed-answer.js';
@@ -62,14 +63,19 @@ export function chatPlanner(formats: readonly ChatFormat[]): Modality['plan'] {
     const format = formats.find((one) => one.name === name);
     if (!format) throw new Error(`No chat format is called ${name}.`);
     const request = format.read(body, model, headers);
-    if (!format.only_counts) refuseTooLong(request, model);
-    return new PlannedChat(format, request, model, texts);
+    if (format.only_counts) return new PlannedChat(format, request, model, texts);
+    refuseTooLong(request, model);
+    const { request: readable, upstreams } = readableBy(request, model, compactionFormatOf);
+    return new PlannedChat(format, readable, model, texts, upstreams);
   };
+}
+
+function compactionFormatOf(upstream: Upstream): string | undefined {
+  return operationOf(upstream.provider).codec.compactionFormat?.(upstream);
 }
 
 /** A chat request fitted to its model. */
 class PlannedChat implements Work, Countable {
-  upstreams: readonly Upstream[];
   home: Upstream | undefined;
   #writer: ChatStreamWriter | undefined;
   /** The messages with their URLs fetched, once for all upstreams that need that. */
@@ -82,9 +88,8 @@ class PlannedChat implements Work, Countable {
     private request: ChatRequest,
     private readonly model: Model,
     private readonly texts: SourceTexts | undefined,
-  ) {
-    this.upstreams = model.upstreams;
-  }
+    public upstreams: readonly Upstream[] = model.upstreams,
+  ) {}
 
   beginning(): string {
     return beginningOf(this.request.call.messages);
@@ -143,6 +148,8 @@ class PlannedChat implements Work, Countable {
   }
 
   fitting(available_nano: bigint): Fit | undefined {
+    // The call has no limit that could be lowered.
+    if (this.request.call.compaction === 'call') return undefined;
     const value = largestLimit(this.request, this.model, this.upstreams, available_nano);
     return value === 0 ? undefined : { field: this.#limit, value };
   }

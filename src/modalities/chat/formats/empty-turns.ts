@@ -1,6 +1,7 @@
 import { fieldError } from '../../../core/errors.js';
 import type { ChatMessage, ContentPart } from '../../../schema-types/chat-completion.js';
 import type { ClientNames } from '../client-names.js';
+import { compactionIn } from '../compaction.js';
 
 /** The messages that are sent, and those that are left out. */
 export interface SpokenTurns {
@@ -36,11 +37,16 @@ export function spokenTurns(given: ChatMessage[], names: ClientNames, param: str
   return { messages, left_out };
 }
 
-/** Whether a message is an assistant's without content and calls, or one without any part. */
-export function saysNothing({ role, content, tool_calls }: ChatMessage): boolean {
+/**
+ * Whether a message is an assistant's without content, calls and a compaction, or one without any
+ * part.
+ */
+export function saysNothing(message: ChatMessage): boolean {
+  const { role, content, tool_calls } = message;
   if (role === 'tool' || tool_calls?.length) return false;
   if (role !== 'assistant') return Array.isArray(content) && content.length === 0;
-  return Array.isArray(content) ? content.every(isBlank) : !content;
+  const isEmpty = Array.isArray(content) ? content.every(isBlank) : !content;
+  return isEmpty && !compactionIn(message);
 }
 
 /** Whether an assistant's message has reasoning. */

@@ -1,16 +1,18 @@
-import { GatewayError } from '../../../core/errors.js';
-import { publicName } from '../../../core/model.js';
+import { recordsIn } from '../../../lib/objects.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
 import { OPENAI_BASE } from '../../../pipeline/second-path.js';
+import type { ResponsesBody } from '../../../schema-types/responses.js';
+import type { ChatReply } from '../codec.js';
 import type { ChatFormat } from './format.js';
 import { responses } from './responses.js';
+import { responseId, responsesUsage } from './responses-items.js';
+import { sealed } from './sealed-reasoning.js';
 
-/**
- * Compaction by the Responses API: a text that only the account that encrypted it can read stands
- * for the conversation. No codec sends such a text back, so a client is told so before it pays.
- */
+const { socket: _socket, ...format } = responses;
+
+/** Compacts a conversation of the Responses API where an upstream of the model does. */
 export const responsesCompact: ChatFormat = {
-  ...responses,
+  ...format,
   name: 'responses-compact',
   endpoint: spendingEndpoint('responses-compact', 'POST /v1/responses/compact', {
     modality: 'chat',
@@ -18,15 +20,40 @@ export const responsesCompact: ChatFormat = {
     also: OPENAI_BASE,
   }),
   description: {
-    summary: 'Compact a conversation, which no upstream does here',
-    details: 'Always 400: a client asks for a summary by a response in place of it.',
+    summary: 'Compact a conversation',
+    details:
+      'Answers with the messages of the user and an item that stands for the rest, for the ' +
+      'input of later responses. 400 for a model none of whose upstreams compacts.',
     status: 200,
-    content: {},
+    content: { 'application/json': 'responses-compact#/$defs/answer' },
   },
-  read: (_, model) => {
-    const message =
-      `${publicName(model)} cannot compact a conversation here: ask for a summary by ` +
-      'POST /v1/responses, as codex does for a provider of its own (model_providers).';
-    throw new GatewayError('unsupported_capability', message, { param: 'model' });
+  // The API neither limits nor streams the answer. The model's whole limit is held.
+  read: (body, model, headers) => {
+    const { max_output_tokens, stream, ...prompt } = body as ResponsesBody;
+    const limits = { max_output_tokens: model.limits.max_tokens };
+    const request = responses.read({ ...prompt, ...limits }, model, headers);
+    const lost = Object.entries({ max_output_tokens, stream }).filter(([, value]) => value != null);
+    return {
+      ...request,
+      call: { ...request.call, compaction: 'call' },
+      shows_reasoning: true,
+      ignored: [...request.ignored, ...lost.map(([name]) => name)],
+    };
   },
+  write: (head, reply, { usage }) => ({
+    id: responseId(head),
+    object: 'response.compaction',
+    created_at: head.created,
+    output: outputOf(reply),
+    usage: responsesUsage(usage),
+  }),
 };
+
+/** The items of the answer as they came, except that the state in them is sealed. */
+function outputOf({ choices: [choice], others }: ChatReply): object[] {
+  const details = choice?.reasoning_details ?? [];
+  return recordsIn(others?.output).map((item) => {
+    const detail = details.find(({ data }) => data === item.encrypted_content);
+    return detail ? { ...item, encrypted_content: sealed([detail]) } : item;
+  });
+}

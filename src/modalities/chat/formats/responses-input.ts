@@ -15,6 +15,8 @@ import type {
 import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import { dropNulls, isRecord, recordsIn } from '../../../lib/objects.js';
 import type { ClientNames } from '../client-names.js';
+import type { ReasoningDetail } from '../codec.js';
+import { UNREADABLE } from '../compaction.js';
 import { hasReasoning, spokenTurns } from './empty-turns.js';
 import { isSealed, unsealed } from './sealed-reasoning.js';
 import type { ToolList } from './responses-tools.js';
@@ -67,6 +69,7 @@ const PART_TYPES: ReadonlySet<string> = new Set([
 const ITEM_TYPES: ReadonlySet<string> = new Set([
   'message',
   'reasoning',
+  'compaction',
   'function_call',
   'function_call_output',
   'custom_tool_call',
@@ -123,6 +126,8 @@ export function repairItems(body: unknown): boolean {
 /** Collects items into messages: reasoning, text and tool calls that follow each other are one. */
 export class Conversation {
   readonly ignored = new Set<string>();
+  /** Whether it has a compaction of an upstream. */
+  isCompacted = false;
   readonly #messages: ChatMessage[] = [];
   readonly #texts = new JsonTexts();
   #place = 'input';
@@ -153,6 +158,7 @@ export class Conversation {
     if (type === 'message')
       this.#addMessage(item.role ?? 'user', this.#content(content ?? '', 'content'));
     else if (type === 'reasoning') this.#reason(item);
+    else if (type === 'compaction') this.#compacted(item);
     else if (type === 'function_call') this.#call(item, argumentsOf(item));
     else if (type === 'custom_tool_call') this.#call(item, JSON.stringify({ input: item.input }));
     else if (type === 'tool_search_call' || type === 'tool_search_output') this.#search(item);
@@ -252,7 +258,7 @@ export class Conversation {
   }
 
   #reason({ encrypted_content, content, summary }: ResponsesItem): void {
-    const details = encrypted_content ? unsealed(encrypted_content, this.#texts) : [];
+    const details = this.#unsealed(encrypted_content).filter(({ type }) => type !== 'compaction');
     if (encrypted_content && !isSealed(encrypted_content))
       this.ignored.add('input[].encrypted_content');
     const text = textOfContent(content) || textOfContent(summary);
@@ -264,6 +270,23 @@ export class Conversation {
     if (details.length > 0)
       open.reasoning_details = [...(open.reasoning_details ?? []), ...details];
     if (!isTold && text) open.reasoning_content = (open.reasoning_content ?? '') + text;
+  }
+
+  /** What stands for the conversation before it, as the one part of a message. */
+  #compacted({ encrypted_content }: ResponsesItem): void {
+    const details = this.#unsealed(encrypted_content);
+    const own = details.find(({ type }) => type === 'compaction');
+    if (own) {
+      this.isCompacted = true;
+      this.#add({ role: 'assistant', content: '', reasoning_details: [own] });
+      return;
+    }
+    this.ignored.add('input[].compaction');
+    this.#add({ role: 'user', content: UNREADABLE });
+  }
+
+  #unsealed(encrypted: ResponsesItem['encrypted_content']): ReasoningDetail[] {
+    return encrypted ? unsealed(encrypted, this.#texts) : [];
   }
 
   #assistant(): ChatMessage {

@@ -45,13 +45,14 @@ export interface ResponseBase {
 
 /** The answer, complete or so far. */
 export function response(
-  { head: { id, created, model, now }, echo }: ResponseBase,
+  { head, echo }: ResponseBase,
   output: readonly Item[],
   ending: ResponseStatus | { status: 'in_progress' | 'failed' },
   usage: TokenUsage | null,
 ): Record<string, unknown> {
+  const { created, model, now } = head;
   return {
-    id: `resp_${plain(id)}`,
+    id: responseId(head),
     object: 'response',
     created_at: created,
     completed_at: ending.status === 'completed' && now ? Math.floor(now() / 1000) : null,
@@ -68,6 +69,10 @@ export function response(
 /** The ID of an item, unique by its position in the answer. */
 export function itemId(kind: string, { id }: AnswerHead, at: number): string {
   return `${kind}_${plain(id)}_${at}`;
+}
+
+export function responseId({ id }: AnswerHead): string {
+  return `resp_${plain(id)}`;
 }
 
 function plain(id: string): string {
@@ -137,6 +142,19 @@ export function reasoningItem(id: string, text: string, details: readonly Reason
   };
 }
 
+/** The state of reasoning in an answer, and its compactions. */
+export function splitDetails(
+  details: readonly ReasoningDetail[] = [],
+): [reasoning: ReasoningDetail[], compactions: ReasoningDetail[]] {
+  const isCompaction = ({ type }: ReasoningDetail): boolean => type === 'compaction';
+  return [details.filter((one) => !isCompaction(one)), details.filter(isCompaction)];
+}
+
+/** What stands for the conversation so far, and can be read by its upstream alone. */
+export function compactionItem(id: string, detail: ReasoningDetail): Item {
+  return { id, type: 'compaction', encrypted_content: sealed([detail]) };
+}
+
 /** A tool call with the name and form that the client knows. */
 export function callItem(id: string, call: ToolCall, tools: ClientTools | undefined): Item {
   const { name, arguments: args } = call.function;
@@ -149,7 +167,7 @@ export function callItem(id: string, call: ToolCall, tools: ClientTools | undefi
   return { id, type: 'function_call', ...head, ...space, arguments: args || '{}' };
 }
 
-function responsesUsage(usage: TokenUsage): object {
+export function responsesUsage(usage: TokenUsage): object {
   const { prompt_tokens, completion_tokens } = usage;
   return {
     input_tokens: prompt_tokens,

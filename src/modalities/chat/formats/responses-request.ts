@@ -72,7 +72,10 @@ const WORDS: ReadonlyMap<string, string> = new Map([
  */
 export function responsesRequest(body: ResponsesBody, model: Model): ChatRequest {
   refuseState(body);
-  const items = typeof body.input === 'string' ? [userItem(body.input)] : body.input;
+  const given_items = typeof body.input === 'string' ? [userItem(body.input)] : body.input;
+  // Only as the last item it asks for something.
+  const compacts = given_items.at(-1)?.type === 'compaction_trigger';
+  const items = compacts ? given_items.slice(0, -1) : given_items;
   const given = [...(body.tools ?? []), ...items.flatMap((item) => toolsOfItem(item))];
   const tools = new ToolList(given);
   const names = new ClientNames(WORDS);
@@ -86,21 +89,36 @@ export function responsesRequest(body: ResponsesBody, model: Model): ChatRequest
   const completion: ChatCompletionBody = {
     ...travelling,
     ...wordsOf(body),
+    ...(compacts && wholeLimit(body, model)),
     ...tools.toFields(body),
     model: body.model,
     messages,
   };
   const request = names.reading(messages, () => chatRequest(completion, model));
+  const compaction = compacts ? 'item' : conversation.isCompacted ? 'earlier' : undefined;
   const left = request.ignored.map((name) => names.ofIgnored(name));
   return {
     ...request,
-    call: { ...request.call, custom_tools: tools.custom_tools },
+    call: {
+      ...request.call,
+      custom_tools: tools.custom_tools,
+      ...(compaction && { compaction }),
+    },
     tools: tools.names,
-    ...(asksReasoning(body) && { shows_reasoning: true }),
+    ...((compacts || asksReasoning(body)) && { shows_reasoning: true }),
     names,
     echo: echoOf(body),
     ignored: [...new Set([...left, ...ignored, ...tools.ignored, ...conversation.ignored])],
   };
+}
+
+/** A compaction that is cut off is of no use, so the model's whole limit is held for it. */
+function wholeLimit(
+  { max_output_tokens }: ResponsesBody,
+  { limits: { max_tokens } }: Model,
+): { max_tokens?: number } {
+  const isOpen = max_output_tokens === undefined || max_output_tokens === null;
+  return isOpen && max_tokens !== undefined ? { max_tokens } : {};
 }
 
 /** Whether the client wants to see the reasoning, or its state for the next turn. */

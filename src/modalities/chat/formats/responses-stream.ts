@@ -8,12 +8,14 @@ import { EventWriter, namedEvent } from './openai-answer.js';
 import {
   withLastStatus,
   callItem,
+  compactionItem,
   responseStatus,
   itemId,
   logprobsOf,
   messageItem,
   reasoningItem,
   response,
+  splitDetails,
   summaryPart,
   contentPart,
   type ResponseStatus,
@@ -96,7 +98,9 @@ export class ResponsesWriter extends EventWriter {
     let events = '';
     if (this.visible.reasoning) {
       if (reasoning_content) events += this.#think(reasoning_content);
-      if (reasoning_details?.length) events += this.#keep(reasoning_details);
+      const [details, compactions] = splitDetails(reasoning_details);
+      if (details.length > 0) events += this.#keep(details);
+      for (const one of compactions) events += this.#compact(one);
     }
     if (content) events += this.#writeText(content, delta);
     if (this.visible.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
@@ -146,6 +150,16 @@ export class ResponsesWriter extends EventWriter {
     const { open, events } = this.#openReasoning();
     for (const detail of details) open.details.push(detail);
     return events;
+  }
+
+  #compact(detail: ReasoningDetail): string {
+    this.delivered('');
+    const closed = this.#close();
+    const item = compactionItem(this.#id('cmp'), detail);
+    const output_index = this.#output.length;
+    const added = this.#added(item);
+    this.#output.push(item);
+    return closed + added + this.#event('response.output_item.done', { output_index, item });
   }
 
   #openReasoning(): { open: Open & { kind: 'reasoning' }; events: string } {

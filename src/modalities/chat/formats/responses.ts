@@ -7,12 +7,14 @@ import type { ChatFormat } from './format.js';
 import {
   withLastStatus,
   callItem,
+  compactionItem,
   responseStatus,
   itemId,
   logprobsOf,
   messageItem,
   reasoningItem,
   response,
+  splitDetails,
   type Item,
 } from './responses-items.js';
 import { repairItems } from './responses-input.js';
@@ -62,7 +64,8 @@ export const responses: ChatFormat = {
 function itemsOf(head: AnswerHead, choice?: ChatChoice, tools?: ClientTools): Item[] {
   const items: Item[] = [];
   if (!choice) return items;
-  const { content, reasoning_content = '', reasoning_details = [], tool_calls = [] } = choice;
+  const { content, reasoning_content = '', tool_calls = [] } = choice;
+  const [reasoning_details, compactions] = splitDetails(choice.reasoning_details);
   const id = (kind: string): string => itemId(kind, head, items.length);
   if (reasoning_content !== '' || reasoning_details.length > 0) {
     items.push(reasoningItem(id('rs'), reasoning_content, reasoning_details));
@@ -73,5 +76,6 @@ function itemsOf(head: AnswerHead, choice?: ChatChoice, tools?: ClientTools): It
     items.push(messageItem(id('msg'), words));
   }
   for (const call of tool_calls) items.push(callItem(id('fc'), call, tools));
+  for (const compaction of compactions) items.push(compactionItem(id('cmp'), compaction));
   return items;
 }

@@ -34,19 +34,6 @@ describe('POST /v1/responses/input_tokens', () => {
     expect(input_tokens).to.equal(await count(HELLO));
   });
 
-  for (const path of ['/v1/responses/compact', '/openai/v1/responses/compact']) {
-    it(`does not compact at ${path}, and says what to do, holds and charges nothing`, async () => {
-      const { account, gateway, upstream } = acme;
-      const before = await gateway.store.account(account.id);
-      const answer = await post(HELLO, {}, path);
-      const { message, code, param } = errorOf(answer);
-      expect([answer.status, code, param]).to.deep.equal([400, 'unsupported_capability', 'model']);
-      expect(message).to.match(/^acme-chat cannot compact .* POST \/v1\/responses/u);
-      expect(await gateway.store.account(account.id)).to.deep.equal(before);
-      expect(upstream.requests).to.have.length(0);
-    });
-  }
-
   for (const [param, value] of [
     ['conversation', 'conv_1'],
     ['conversation', { id: 'conv_1' }],
