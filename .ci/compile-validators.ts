@@ -18,7 +18,7 @@ const operations = [...MODALITIES.values()].flatMap((modality) => modality.opera
 
 /** The schemas by which a start checks something: compiling them would make it longer. */
 export const BUILT_SCHEMAS: Partial<Record<Checked, readonly string[]>> = {
-  file: ['gateway', 'prices', 'provider'],
+  file: ['gateway', 'price-bounds', 'prices', 'provider'],
   body: formats.map(({ name }) => name),
   form: [
     ...formats.filter(({ form }) => form).map(({ name }) => name),

@@ -66,7 +66,7 @@ const FLAGS: Record<string, (value: unknown) => string> = {
 /** The table of docs/providers.md: every manifest, what it serves, and its quirks. */
 export async function providerTable(): Promise<string> {
   const rows = readdirSync(`${root}providers`)
-    .filter((file) => file.endsWith('.yaml') && file !== 'prices.yaml')
+    .filter((file) => file.endsWith('.yaml'))
     .map((file) => {
       const manifest = parse(readFileSync(`${root}providers/${file}`, 'utf8')) as Manifest;
       return { id: file.replace('.yaml', ''), manifest };

@@ -15,7 +15,7 @@ export function schemaWords(): Record<string, string[]> {
   const formats = modalities.flatMap((modality) => modality.formats);
   return {
     manifest: readdirSync(`${root}providers`)
-      .filter((file) => file.endsWith('.yaml') && file !== 'prices.yaml')
+      .filter((file) => file.endsWith('.yaml'))
       .map((file) => file.replace('.yaml', ''))
       .sort(),
     bodyFormat: formats.map(({ name }) => name),

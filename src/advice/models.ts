@@ -33,7 +33,7 @@ export const otherWork: Advice = {
         return { pointer, message: `capabilities: ${message}`, hint };
       };
       const named = upstreams.flatMap((one) => {
-        if (one.listed) return [];
+        if (one.listed?.units.includes('input_per_million')) return [];
         const name = bareName(one.upstream.model);
         const work = [...modalities.values()].find(({ configuration: { model_names } }) =>
           model_names?.test(name),

@@ -1,5 +1,5 @@
 import { formatDollars } from '../lib/money.js';
-import type { PriceBounds } from '../schema-types/prices.js';
+import type { PriceBounds } from '../schema-types/price-bounds.js';
 import type { Source } from '../yaml/source.js';
 import type { Advice } from './advice.js';
 import { boundsOf, paidPrices, type Amount } from './price-compare.js';

@@ -1,6 +1,6 @@
 import { TOKEN_UNIT_FIELDS, type Price } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
-import type { PriceBounds } from '../schema-types/prices.js';
+import type { PriceBounds } from '../schema-types/price-bounds.js';
 import type { Source } from '../yaml/source.js';
 import type { Advice, Warning } from './advice.js';
 import { boundsOf, paidPrices, type Amount, type PaidPrice } from './price-compare.js';

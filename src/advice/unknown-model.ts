@@ -44,7 +44,8 @@ export const unknownModel: Advice = {
   *check(view) {
     for (const asked of upstreamsIn(view)) {
       const { one, pointer } = asked;
-      const words = one.listed ? wrongDate(asked.model) : (vendorMissing(asked) ?? meant(asked));
+      const isKnown = one.listed || asked.names.exact(asked.model) !== undefined;
+      const words = isKnown ? wrongDate(asked.model) : (vendorMissing(asked) ?? meant(asked));
       if (!words || strayPart(view, { ...one, model: asked.model })) continue;
       const { key, ...said } = words;
       yield { pointer: key ? `${one.pointer}/${key}` : pointer, ...said };

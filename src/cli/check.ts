@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { FAULT_FORMATS, format, type FaultFormat } from '../yaml/format.js';
 import { acting, command, readLines, withConfig } from './command.js';
 import { commandIo } from './command-io.js';
+import { oldListText } from '../lib/old-list.js';
 import { environmentOf } from './environment.js';
 import { printLine } from './print.js';
 
@@ -54,4 +55,8 @@ async function check(file: string | undefined, options: Options): Promise<void> 
   if (report !== '') printLine(report);
   if (style !== 'text' || !configuration) return;
   printLine(isRefused ? `${path} has warnings, which --strict refuses.` : `${path} is valid.`);
+  const { listAge } = await import('../config/list-age.js');
+  const { MODALITIES } = await import('../modalities/index.js');
+  const age = oldListText(await listAge(configuration, MODALITIES, Date.now()));
+  if (age !== undefined) printLine(age);
 }

@@ -78,8 +78,6 @@ async function accounts(config: string): Promise<string[]> {
 }
 
 async function manifests(): Promise<string[]> {
-  const { PRICES_NAME } = await import('../config/list-prices.js');
   const files = await readdir(join(packageRoot, 'providers'));
-  const names = files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
-  return names.filter((name) => name !== PRICES_NAME).sort();
+  return files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []).sort();
 }

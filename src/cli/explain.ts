@@ -68,7 +68,7 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
     ),
     endpoints,
     rates: { ...configuration.rates, ...(model.rates && { model: model.rates }) },
-    margins: await margins(model.upstreams),
+    margins: await margins(model.upstreams, configuration.directory),
     defaults: modalities.map((modality) => ({
       modality: modality.name,
       defaults: {

@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./explain.js')).explainCommand(),
   diff: async () => (await import('./diff.js')).diffCommand(),
   probe: async () => (await import('./probe.js')).probeCommand(),
+  prices: async () => (await import('./prices.js')).pricesCommand(),
   connect: async () => (await import('./connect.js')).connectCommand(),
   account: () => ofActions('account'),
   credit: () => ofActions('credit'),

@@ -31,13 +31,16 @@ export async function reportOf({ config, listen }: StatusOptions, now_ms: number
   const address =
     listen === undefined ? await listenAddressOf(config, env, ignored) : listenAddress(listen);
   const url = await storeUrlOf(config, env, ignored);
-  const { faults } = await check(config, env);
+  const { faults, configuration } = await check(config, env);
+  const { listAge } = await import('../config/list-age.js');
+  const { MODALITIES } = await import('../modalities/index.js');
   const store = await inStore(config, now_ms);
   return {
     time: formatTime(now_ms),
     serving: await readinessAt(address),
     configuration: configurationOf(config, faults),
     store: { kind: url.startsWith('sqlite:') ? 'sqlite' : 'postgres', ...store.state },
+    list_prices: configuration ? await listAge(configuration, MODALITIES, now_ms) : null,
     // Charges that wait on this machine for the store to take them.
     waiting_charges: await chargesIn(await journalFolderOf(config, env, url, ignored)),
     ...store.figures,

@@ -1,5 +1,6 @@
 import { pluralize } from './print.js';
 import { withDollarSign } from '../lib/money.js';
+import { oldListText } from '../lib/old-list.js';
 import { formatCell } from './print-rows.js';
 import type { StatusReport } from './status-report.js';
 
@@ -13,6 +14,8 @@ export function statusText(report: StatusReport): string[] {
     line('configuration', configurationText(configuration)),
     line('store', `${store.kind}, ${store.answers ? 'answers' : `away: ${store.reason}`}`),
   ];
+  const age = oldListText(report.list_prices);
+  if (age !== undefined) lines.push(line('prices', age));
   if (holds) {
     const amount = withDollarSign(holds.amount);
     lines.push(line('holds', `${pluralize(holds.count, 'open hold')}, ${amount} in all`));

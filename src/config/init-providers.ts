@@ -6,7 +6,6 @@ import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import { validate } from '../yaml/validate.js';
 import type { InitModel, ProviderManifest } from '../schema-types/provider.js';
-import { PRICES_NAME } from './list-prices.js';
 
 /** The part of a shipped manifest that `tollgate init` reads. */
 export interface InitProvider {
@@ -30,7 +29,6 @@ export async function readInitProviders(): Promise<InitProvider[]> {
   const folder = join(packageRoot, 'providers');
   const names = (await readdir(folder))
     .flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? [])
-    .filter((name) => name !== PRICES_NAME)
     .sort();
   const providers = await Promise.all(names.map((name) => readStarter(folder, name)));
   return providers.flatMap((provider) => provider ?? []);

@@ -8,7 +8,7 @@ import { readEndpoints } from './endpoints.js';
 import { includeFiles } from './include.js';
 import { withFallbacks } from './fallbacks.js';
 import { freeze } from '../yaml/freeze.js';
-import { shippedPrices, type ListPrices } from './list-prices.js';
+import { pricesBeside, type ListPrices } from './list-prices.js';
 import { Manifests } from './manifest.js';
 import { readModels, type ReadModel } from './models.js';
 import { parse } from '../yaml/parse.js';
@@ -86,7 +86,7 @@ export async function load(
     provider_names: source.complete ? source.keys('/providers') : undefined,
     providers: read_providers,
     modalities,
-    prices: await shippedPrices(),
+    prices: await pricesBeside(dirname(file), report),
     default_max_tokens: gateway.limits?.default_max_tokens,
   };
   const entries = gateway.models ?? {};

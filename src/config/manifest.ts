@@ -7,13 +7,12 @@ import { checkChanges, checkPassthrough } from './fields.js';
 import type { ManifestReader, Modalities } from '../pipeline/modality.js';
 import { compileErrors } from '../mapping/errors.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
-import { PRICES_NAME } from './list-prices.js';
 import { MISPLACED_KEY } from '../yaml/key-hints.js';
 import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { isKey } from '../yaml/secrets.js';
 import { quote, type Source } from '../yaml/source.js';
-import { readShipped, type Shipped } from './shipped.js';
+import { readShippedFacts, type Shipped } from './shipped.js';
 import { importSigner } from './signer.js';
 import { manifestKnownAs } from './init-providers.js';
 import { validate } from '../yaml/validate.js';
@@ -102,7 +101,7 @@ export class Manifests {
 
   /** What the texts of all shipped manifests say, read at the first need. */
   #shipped(): Promise<readonly Shipped[]> {
-    this.#all_shipped ??= readShipped();
+    this.#all_shipped ??= readShippedFacts();
     return this.#all_shipped;
   }
 
@@ -110,7 +109,7 @@ export class Manifests {
   #candidates(uses: string): string[] {
     const beside = dirname(this.#source.file);
     if (isPath(uses)) return [isAbsolute(uses) ? uses : join(beside, uses)];
-    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(uses) || uses === PRICES_NAME) return [];
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(uses)) return [];
     return this.#folders().map((folder) => join(folder, `${uses}.yaml`));
   }
 
@@ -185,8 +184,7 @@ export class Manifests {
   async #names(): Promise<string[]> {
     const folders = this.#folders().map((folder) => readdir(folder).catch(() => []));
     const files = (await Promise.all(folders)).flat();
-    const names = files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
-    return names.filter((name) => name !== PRICES_NAME);
+    return files.flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
   }
 }
 

@@ -36,7 +36,7 @@ export class ModelNames {
   /** The known model whose ID is another one with a vendor in front: `VENDOR.NAME`. */
   longer(id: string): string | undefined {
     const [dotted, slashed] = [`.${id}`, `/${id}`];
-    return this.#known.find((one) => one.id.includes(dotted) || one.id.includes(slashed))?.id;
+    return this.#known.find((one) => one.id.includes(dotted) || one.id.endsWith(slashed))?.id;
   }
 
   /** Whether a known model begins with the same letters, so that an ID may be of a newer one. */

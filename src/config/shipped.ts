@@ -11,10 +11,14 @@ export interface Shipped {
   /** Its codec of chat. */
   codec: string | undefined;
   key_prefixes: readonly string[];
+  /** The names that public catalogues have for the provider. */
+  catalogue: readonly string[];
+  /** Whether the IDs of all its models have a vendor in front. */
+  has_vendors: boolean;
 }
 
 /** Reads these facts of all shipped manifests from their lines: to load them takes far longer. */
-export async function readShipped(): Promise<Shipped[]> {
+export async function readShippedFacts(): Promise<Shipped[]> {
   const folder = join(packageRoot, 'providers');
   const names = (await readdir(folder)).flatMap((file) => /^(.+)\.yaml$/.exec(file)?.[1] ?? []);
   return Promise.all(
@@ -28,5 +32,7 @@ function factsOf(name: string, text: string): Shipped {
     host: /^base_url: ["']?https?:\/\/([\w.:-]+)/m.exec(text)?.[1],
     codec: /^ {2}chat: \{[^\n]*\bcodec: ([\w-]+)/m.exec(text)?.[1],
     key_prefixes: /^ {2}key_prefixes: \[([^\]\n]+)\]/m.exec(text)?.[1]?.split(/,\s*/) ?? [],
+    catalogue: /^catalogue:\s*\[([^\]]+)\]/m.exec(text)?.[1]?.match(/[^\s,]+/g) ?? [],
+    has_vendors: /^model_example: [^\n]*\//m.test(text),
   };
 }

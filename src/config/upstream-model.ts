@@ -143,7 +143,7 @@ function reportNoListPrice(asked: Asked): void {
   const { provider } = read;
   const model = modelOf(asked);
   const place = `${pointer}/model`;
-  const names = prices.names(provider.manifest, []);
+  const names = prices.names(provider.manifest, Object.keys(read.manifest.data.init?.models ?? {}));
   const isOwn = source.has(place);
   const last = isOwn ? names.exact(model.slice(model.lastIndexOf('/') + 1)) : undefined;
   const meant = source.hides(place) ? undefined : (names.meant(model) ?? last);

@@ -1,7 +1,8 @@
 import { priceShape, type PriceShape } from '../billing/price-shape.js';
-import { shippedPrices } from '../config/list-prices.js';
+import { pricesBeside } from '../config/list-prices.js';
 import type { Upstream } from '../core/model.js';
 import { MODALITIES } from '../modalities/index.js';
+import { Report } from '../yaml/report.js';
 
 /** The margin of a price over the upstream's list price. */
 export interface Margin {
@@ -16,9 +17,15 @@ export interface Margin {
   date: string;
 }
 
-/** The margins of each upstream, for the units that both its price and the price list have. */
-export async function margins(upstreams: readonly Upstream[]): Promise<Margin[][]> {
-  const prices = await shippedPrices();
+/**
+ * The margins of each upstream, for the units that both its price and the price list have.
+ * `directory` is that of gateway.yaml, which may have a list of its own.
+ */
+export async function margins(
+  upstreams: readonly Upstream[],
+  directory: string,
+): Promise<Margin[][]> {
+  const prices = await pricesBeside(directory, new Report());
   return upstreams.map((upstream) => {
     const listed = prices.find(upstream, MODALITIES);
     if (!listed) return [];

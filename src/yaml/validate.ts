@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { GatewayFile } from '../schema-types/gateway.js';
+import type { PriceBounds } from '../schema-types/price-bounds.js';
 import type { ListPrices } from '../schema-types/prices.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 import { fileSchema, shippedSchemaText, validatorOfShipped } from '../lib/schemas.js';
@@ -19,6 +20,7 @@ interface Shapes {
   gateway: GatewayFile;
   provider: ProviderManifest;
   prices: ListPrices;
+  'price-bounds': PriceBounds;
 }
 
 /**

@@ -75,18 +75,18 @@ const CASES: readonly Case[] = [
   ['a tenth of a deployment', entry('gpt-4o', 'azure prod-1', tokens(0.25, 1)), /1\/10 of/],
   [
     'a tenth of the latest',
-    entry('a', 'openrouter mistralai/mistral-large', tokens(0.05, 0.15)),
+    entry('a', 'deepinfra mistralai/mistral-large', tokens(0.05, 0.15)),
     /1\/10 of/,
   ],
   ['free at Azure', PAID + entry('a', 'azure gpt-4o', 'free'), /is free, and "gpt-4o" costs 2.50/],
   ['free at a reseller', PAID + entry('a', 'openrouter openai/gpt-4o', 'free'), /is free/],
-  ['free of an unlisted model', PAID + entry('a', 'deepseek deepseek-chat', 'free'), /costs money/],
+  ['free of an unlisted model', PAID + entry('a', 'deepseek deepseek-new', 'free'), /costs money/],
   ['free by its name', PAID + entry('a', 'openrouter google/gemma-3-27b-it:free', 'free')],
   ['free of an own server', PAID + entry('a', 'lab llama', 'free')],
   ['free moderation', PAID + entry('a', 'openai omni-moderation-latest', 'free', 'moderation')],
   ['nothing at Azure', entry('a', 'azure gpt-4o', tokens(0, 0)), /far below.*price: free/],
-  ['cents', entry('a', 'deepinfra openai/gpt-oss-120b', tokens(15, 60)), /in cents/],
-  ['a hundredth', entry('a', 'deepinfra openai/gpt-oss-120b', tokens(0.0015, 0.006)), /1\/100/],
+  ['cents', entry('a', 'deepinfra openai/gpt-oss-120b', tokens(3.7, 17)), /in cents/],
+  ['a hundredth', entry('a', 'deepinfra openai/gpt-oss-120b', tokens(0.00037, 0.0017)), /1\/100/],
   [
     'a slip, Azure first',
     entry('a', 'azure gpt-4o-mini, openai gpt-4o-mini', tokens(0.15, 6)),
@@ -245,8 +245,8 @@ const CASES: readonly Case[] = [
   ],
   [
     'writes of a cache',
-    entry('a', 'openrouter anthropic/claude-sonnet-4.5', tokens(3, 15, cached(0.3))),
-    /missing_price.*costs 3.75/,
+    entry('a', 'openrouter anthropic/claude-haiku-4.5', tokens(1, 5, cached(0.1))),
+    /missing_price.*costs 1.25/,
   ],
   [
     'images of every quality',

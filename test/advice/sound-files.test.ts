@@ -2,11 +2,10 @@ import { expect } from 'chai';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import { check } from '../../src/gateway/check.js';
 import { format } from '../../src/yaml/format.js';
 
-const PRICES = new URL('../../providers/prices.yaml', import.meta.url);
+const PRICES = new URL('../../providers/prices/list.json', import.meta.url);
 
 interface Sound {
   about: string;
@@ -32,7 +31,7 @@ const LISTED: Readonly<Record<string, string>> = {
 
 /** Models for chat at their list price, of some providers, until there are as many as asked for. */
 async function listed(manifests: readonly string[], count: number): Promise<string[]> {
-  const { lists } = parse(await readFile(PRICES, 'utf8')) as {
+  const { lists } = JSON.parse(await readFile(PRICES, 'utf8')) as {
     lists: Record<string, { models: Record<string, Record<string, unknown>> }>;
   };
   const all = manifests.flatMap((manifest) =>

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { makePlace, SIMULATED, type Place } from '../helpers/cli.js';
 import type { Outcome } from '../helpers/run-command.js';
 import { allCommands } from '../helpers/commands.js';
@@ -26,6 +28,10 @@ const CALLS: Record<string, Calls> = {
   explain: { good: () => ['sim'], bad: () => ['none'] },
   diff: { good: () => ['gateway.yaml', 'gateway.yaml'], bad: () => ['gateway.yaml', 'none.yaml'] },
   probe: { good: () => ['sim'], bad: () => ['none'] },
+  'prices update': {
+    good: () => ['--config', 'paid.yaml', '--from', 'api.json', '--dry-run'],
+    bad: () => ['--from', 'none.json'],
+  },
   connect: { good: () => ['aider'], bad: () => ['none'] },
   'account create': { good: () => ['bob', '--credit', '1'], bad: () => ['ann'] },
   'account list': { good: () => [], bad: () => ['--config', 'none.yaml'] },
@@ -74,6 +80,12 @@ describe('--json', () => {
   let known: Parameters<Arguments>[0];
   before(async () => {
     place = await makePlace(FILE);
+    const entry =
+      '{ owner: us, capabilities: [chat], upstreams: [{ provider: openai }], price: list }';
+    const text = `owners: { us: { name: Us } }\nproviders: { openai: { api_key: k } }\nmodels: { gpt-4o: ${entry} }\n`;
+    await writeFile(join(place.folder, 'paid.yaml'), text);
+    const models = { 'gpt-4o': { cost: { input: 1, output: 2 } } };
+    await writeFile(join(place.folder, 'api.json'), JSON.stringify({ openai: { models } }));
     const { id: account } = await place.json<{ id: string }>(
       'account',
       'create',

@@ -2,11 +2,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import type { Model, Price } from '../../src/core/model.js';
-import { readListPrices, type ListPrices } from '../../src/config/list-prices.js';
+import { shippedPrices, type ListPrices } from '../../src/config/list-prices.js';
 import { load } from '../../src/config/load.js';
 import { packageRoot } from '../../src/lib/package-root.js';
+import { validatorOfShipped } from '../../src/lib/schemas.js';
 import { MODALITIES } from '../../src/modalities/index.js';
 import { format } from '../../src/yaml/format.js';
 import { providerAt } from '../helpers/upstream.js';
@@ -27,7 +27,7 @@ function target(manifest: string, model: string) {
 describe('the list prices that ship with the gateway', () => {
   let prices: ListPrices;
   before(async () => {
-    prices = await readListPrices(join(packageRoot, 'providers'));
+    prices = await shippedPrices();
   });
 
   it('have no fault, and know models of the large providers', () => {
@@ -49,12 +49,14 @@ describe('the list prices that ship with the gateway', () => {
     expect(mini?.price).to.deep.equal(GPT_4O_MINI);
   });
 
-  it('stand under the names of manifests alone', async () => {
+  it('fit their schema, under the names of manifests alone', async () => {
     const folder = join(packageRoot, 'providers');
-    const text = await readFile(join(folder, 'prices.yaml'), 'utf8');
-    const listed = Object.keys((parse(text) as { lists: object }).lists);
+    const list: unknown = JSON.parse(await readFile(join(folder, 'prices/list.json'), 'utf8'));
+    const check = validatorOfShipped('prices', 'file');
+    expect(check(list), JSON.stringify(check.errors?.slice(0, 3))).to.equal(true);
     const files = await readdir(folder);
-    expect(listed.filter((name) => !files.includes(`${name}.yaml`))).to.deep.equal([]);
+    const { lists } = list as { lists: object };
+    expect(Object.keys(lists).filter((name) => !files.includes(`${name}.yaml`))).to.deep.equal([]);
   });
 
   const SNAPSHOTS: [string, string, string | undefined][] = [
@@ -85,8 +87,6 @@ describe('a file of list prices', () => {
 
   const acme = (models: string): string => `lists:
   acme: { source: https://a.example, date: 2026-11-01, models: { m: ${models} } }
-bounds: { far: 3, far_elsewhere: 8, units: {}, long_prompt: { shortest: 8000, most: 10 } }
-rough: { date: 2026-11-01, models: {} }
 `;
   const BROKEN: [string, string][] = [
     ['a unit that is none', acme('{ per_token: 1 }')],
@@ -95,10 +95,15 @@ rough: { date: 2026-11-01, models: {} }
     ['text that is no YAML', 'acme: [\n'],
   ];
   for (const [name, text] of BROKEN) {
-    it(`is not read with ${name}`, async () => {
+    it(`beside gateway.yaml is refused at its place with ${name}`, async () => {
+      await writeFile(
+        join(folder, 'gateway.yaml'),
+        await readFile(`${FIXTURES}sound-list.yaml.txt`),
+      );
       await writeFile(join(folder, 'prices.yaml'), text);
-      const error: unknown = await readListPrices(folder).catch((one: unknown) => one);
-      expect(String(error)).to.match(/^Error: .*prices\.yaml:\d:\d+: /u);
+      const { faults } = await load(join(folder, 'gateway.yaml'), ENV, MODALITIES);
+      const file = join(folder, 'prices.yaml');
+      expect(faults.filter((one) => one.file === file && one.line > 0)).not.to.deep.equal([]);
     });
   }
 });
@@ -106,21 +111,23 @@ rough: { date: 2026-11-01, models: {} }
 describe('the reference of a price', () => {
   let prices: ListPrices;
   before(async () => {
-    prices = await readListPrices(join(packageRoot, 'providers'));
+    prices = await shippedPrices();
   });
 
   const CASES: [manifest: string, model: string, id: string, found: string | undefined][] = [
     ['openai', 'gpt-4o', 'x', 'gpt-4o'],
     ['azure', 'gpt-4o', 'x', 'gpt-4o'],
-    ['azure', 'gpt-35-turbo', 'x', 'gpt-3.5-turbo'],
+    ['azure', 'gpt-35-turbo', 'x', 'gpt-35-turbo'],
+    ['portkey', 'gpt-35-turbo', 'x', 'gpt-3.5-turbo'],
     ['azure', 'our-deployment', 'gpt-4o-mini', 'gpt-4o-mini'],
     ['azure', 'our-deployment', 'x', undefined],
-    ['openrouter', 'openai/gpt-4o-2024-11-20', 'x', 'gpt-4o'],
-    ['openrouter', 'openai/gpt-4o-2024-05-13', 'x', 'gpt-4o-2024-05-13'],
-    ['openrouter', 'anthropic/claude-sonnet-4.5', 'x', 'claude-sonnet-4-5'],
+    ['portkey', 'openai/gpt-4o-2024-11-20', 'x', 'gpt-4o'],
+    ['portkey', 'openai/gpt-4o-2024-05-13', 'x', 'gpt-4o-2024-05-13'],
+    ['openrouter', 'anthropic/claude-sonnet-4.5', 'x', 'anthropic/claude-sonnet-4.5'],
+    ['portkey', 'anthropic/claude-sonnet-4.5', 'x', 'claude-sonnet-4-5'],
     ['openrouter', 'google/gemma-3-27b-it:free', 'x', undefined],
-    ['openrouter', 'mistralai/mistral-large', 'x', 'mistral-large-latest'],
-    ['bedrock', 'eu.anthropic.claude-opus-4-7', 'x', 'claude-opus-4-7'],
+    ['portkey', 'mistralai/mistral-large', 'x', 'mistral-large-latest'],
+    ['portkey', 'eu.anthropic.claude-opus-4-7', 'x', 'claude-opus-4-7'],
     ['openai', 'dall-e-3', 'x', 'dall-e-3'],
     ['azure', 'tts-1-hd', 'x', 'tts-1-hd'],
     ['openai', 'text-embedding-3-small', 'x', 'text-embedding-3-small'],
@@ -132,15 +139,14 @@ describe('the reference of a price', () => {
   }
 
   it('is nearer for a model that one provider sells than for one with open weights', () => {
-    const far = (model: string) =>
-      prices.reference(target('deepinfra', model), 'x', MODALITIES)?.far;
+    const far = (model: string) => prices.reference(target('portkey', model), 'x', MODALITIES)?.far;
     expect(far('openai/gpt-oss-120b')).to.be.above(far('openai/gpt-4o') ?? Infinity);
   });
 });
 
 describe('the hint for a model without a list price', () => {
   it('names the manifests that have some', async () => {
-    const prices = await readListPrices(join(packageRoot, 'providers'));
+    const prices = await shippedPrices();
     const model = target('vllm', 'llama');
     const hosted = { ...model, provider: { ...model.provider, base_url: 'https://ai.example/v1' } };
     expect(prices.hint(hosted)).to.match(/ openai, anthropic, gemini, .*, xai/u);

@@ -37,10 +37,7 @@ const read = (path: string): string => readFileSync(new URL(path, folder), 'utf8
 const validate = new Ajv2020({ strict: false }).compile(
   JSON.parse(read('../schemas/provider.schema.json')) as object,
 );
-/** The list prices of models stand among them. */
-const files = readdirSync(folder).filter(
-  (file) => file.endsWith('.yaml') && file !== 'prices.yaml',
-);
+const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
 
 describe('the manifests', () => {
   let home = '';

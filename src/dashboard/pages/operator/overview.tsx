@@ -2,6 +2,9 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { DashboardServices, Route } from '../../types.js';
 import { liveReport, RANGES, type Live, type Range, type Upstream } from '../../views/live.js';
 import { momentName } from '../../../actions/moments.js';
+import { listAge } from '../../../config/list-age.js';
+import { oldListText } from '../../../lib/old-list.js';
+import { MODALITIES } from '../../../modalities/index.js';
 import { requestsPath, type RequestQuery } from '../../views/request-query.js';
 import { groupTotals as groupedBy } from '../../views/traffic.js';
 import { BarChart, Legend } from '../charts.js';
@@ -25,6 +28,7 @@ export function liveRoute(services: DashboardServices): Route {
       const wanted = ctx.query.over;
       const range = (Object.keys(RANGES) as Range[]).find((one) => one === wanted) ?? 'day';
       const live = await liveReport(range, services);
+      const age = await listAge(services.configuration, MODALITIES, live.span.to_ms);
       sendPage(ctx, visitor, {
         title: 'Live',
         about: 'The traffic of all accounts and its outcome.',
@@ -32,6 +36,7 @@ export function liveRoute(services: DashboardServices): Route {
         body: (
           <div class="stack" data-live={LIVE_MS}>
             <Reload fault={services.state.configuration_reason} />
+            <OldList text={oldListText(age)} />
             <LiveFigures live={live} />
             <Charts live={live} />
             <div class="split halves">
@@ -65,6 +70,11 @@ function Reload({ fault }: { fault: string | undefined }): JSX.Element | null {
       The edited configuration could not be loaded; the previous one stays in use. {fault}
     </Notice>
   );
+}
+
+/** How old the list prices are, from 30 days on. */
+function OldList({ text }: { text: string | undefined }): JSX.Element | null {
+  return text === undefined ? null : <Notice colour="warn">{text}</Notice>;
 }
 
 /** The requests of the range that fit. */
