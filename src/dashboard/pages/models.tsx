@@ -8,7 +8,7 @@ import { Field, FilterChoice, namedOptions } from './fields.js';
 import { addressOf, ListPage, readListRows } from './list-page.js';
 import { readModelsQuery, type ModelsQuery } from './models-query.js';
 import { sendPage } from './page.js';
-import { Badge, Card, Empty } from './parts.js';
+import { Badge, Empty, NoModelYet } from './parts.js';
 import { priceInShort } from './prices.js';
 import type { Column } from './table.js';
 import { pluralize, formatCount } from './formatting.js';
@@ -47,7 +47,7 @@ async function modelsBody(
   services: DashboardServices,
 ): Promise<JSX.Element> {
   const all = matchingModels(services.configuration, {});
-  if (all.length === 0) return <NoModel />;
+  if (all.length === 0) return <NoModelYet />;
   const found = matchingModels(services.configuration, query);
   const caller = actionCaller(ctx, visitor);
   return (
@@ -62,19 +62,6 @@ async function modelsBody(
         pathTo={(words) => addressOf(PATH, { ...query, ...words })}
       />
     </>
-  );
-}
-
-function NoModel(): JSX.Element {
-  return (
-    <Card>
-      <Empty title="No model yet">
-        <p>
-          Declare one under <code>models:</code> in gateway.yaml; it appears here as soon as the
-          file is saved.
-        </p>
-      </Empty>
-    </Card>
   );
 }
 

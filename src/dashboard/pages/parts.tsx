@@ -121,6 +121,20 @@ export function Empty(props: {
   );
 }
 
+/** What stands where the file has no model. */
+export function NoModelYet(): JSX.Element {
+  return (
+    <Card>
+      <Empty title="No model yet">
+        <p>
+          Declare one under <code>models:</code> in gateway.yaml; it appears here as soon as the
+          file is saved.
+        </p>
+      </Empty>
+    </Card>
+  );
+}
+
 /** Text to copy. The button shows only if scripts run. */
 export function Code(props: {
   text: string;

@@ -5,7 +5,7 @@ import { requireSession } from './guard.js';
 import { sendPage } from './page.js';
 import { Options } from './playground-options.js';
 import { Icon } from './icons.js';
-import { Card, Empty, Notice } from './parts.js';
+import { NoModelYet, Notice } from './parts.js';
 import { priceInShort } from './prices.js';
 import { modalityOf } from './snippet.js';
 import { MODALITIES } from '../../modalities/index.js';
@@ -46,24 +46,12 @@ export function playgroundRoute({ configuration, store }: DashboardServices): Ro
         body: (
           <>
             <CreditHint account={account} visitor={person} />
-            {wanted ? <Playground {...{ models, wanted, public_url }} /> : <NoModel />}
+            {wanted ? <Playground {...{ models, wanted, public_url }} /> : <NoModelYet />}
           </>
         ),
       });
     },
   };
-}
-
-function NoModel(): JSX.Element {
-  return (
-    <Card>
-      <Empty title="No model yet">
-        <p>
-          Declare one under <code>models:</code> in gateway.yaml.
-        </p>
-      </Empty>
-    </Card>
-  );
 }
 
 interface Choices {
