@@ -3,6 +3,7 @@ import {
   imagesOf,
   painted,
   refusal,
+  eachImageGateway,
   startImageGateway,
   type ImageGateway,
 } from '../modalities/image/helpers/image-gateway.js';
@@ -72,13 +73,11 @@ const CHOICES: [object, object, bigint, bigint, boolean][] = [
 
 describe('the charge for images whose size or quality the upstream may choose', () => {
   let gallery: ImageGateway;
-  beforeEach(async () => {
-    gallery = await startImageGateway({ models: MODELS });
-  });
-  afterEach(async () => {
-    await gallery.settled();
-    await gallery.close();
-  });
+  eachImageGateway(
+    (made) => (gallery = made),
+    () => gallery,
+    { models: MODELS },
+  );
 
   for (const [asked, made, held, nano, estimated] of CHOICES) {
     it(`is ${nano} of ${held} held for ${JSON.stringify(asked)} where it says ${JSON.stringify(made)}`, async () => {
@@ -104,13 +103,11 @@ describe('the charge for images whose size or quality the upstream may choose', 
 
 describe('the charge for images', () => {
   let gallery: ImageGateway;
-  beforeEach(async () => {
-    gallery = await startImageGateway({ models: MODELS });
-  });
-  afterEach(async () => {
-    await gallery.settled();
-    await gallery.close();
-  });
+  eachImageGateway(
+    (made) => (gallery = made),
+    () => gallery,
+    { models: MODELS },
+  );
 
   const post = (model: string, body: object = {}) =>
     gallery.post({ model, prompt: 'A cat', response_format: 'b64_json', ...body });

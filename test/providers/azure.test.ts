@@ -12,6 +12,7 @@ import {
   type Step,
 } from '../helpers/upstream.js';
 import { chat, embedding, image, wire_flags } from '../../providers/azure.js';
+import { PLAIN_CALL } from '../modalities/image/helpers/plain-call.js';
 
 const upstream = upstreamAt(
   providerAt('http://fake.invalid', { wire: { api_version: '2024-10-21' } }),
@@ -34,16 +35,9 @@ describe('the dated paths of Azure', () => {
       fields: {},
     };
     expect(embedding.encode(texts, upstream)).to.include({ path: `${PATH}/embeddings${QUERY}` });
-    const wish = {
-      prompt: 'a cat',
-      n: 1,
-      size: undefined,
-      quality: undefined,
-      style: undefined,
-      response_format: 'url' as const,
-      fields: {},
-    };
-    expect(image.encode(wish, upstream)).to.include({ path: `${PATH}/images/generations${QUERY}` });
+    expect(image.encode(PLAIN_CALL, upstream)).to.include({
+      path: `${PATH}/images/generations${QUERY}`,
+    });
   });
 });
 

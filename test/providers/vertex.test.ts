@@ -12,6 +12,7 @@ import {
   type VeoServer,
 } from '../helpers/veo-server.js';
 import { fetchVideo, makeVideo } from '../helpers/video-client.js';
+import { PLAIN_CALL } from '../modalities/image/helpers/plain-call.js';
 
 const BUCKET = 'gs://bucket-1/veo/';
 const BASE64 = MP4.toString('base64');
@@ -155,16 +156,7 @@ describe('images of Vertex AI', () => {
     const upstream = upstreamAt(providerAt('https://x.example.com'), {
       model: 'gemini-3-pro-image',
     });
-    const call = {
-      prompt: 'a kite',
-      n: 1,
-      size: undefined,
-      quality: undefined,
-      style: undefined,
-      response_format: 'url' as const,
-      fields: {},
-    };
-    expect(image.encode(call, upstream).path).to.equal(
+    expect(image.encode(PLAIN_CALL, upstream).path).to.equal(
       '/publishers/google/models/gemini-3-pro-image:generateContent',
     );
   });

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import Groq, { APIError } from 'groq-sdk';
 import {
+  CHAT_CALL,
+  CHAT_TOOL,
   COST,
   errorOf,
   OBJECT,
@@ -10,18 +12,6 @@ import {
   TEXT,
   type SdkGateway,
 } from './helpers/sdk-gateway.js';
-
-const HELLO = {
-  model: 'acme-chat',
-  messages: [{ role: 'user' as const, content: 'Hello!' }],
-};
-const WEATHER = {
-  type: 'function' as const,
-  function: {
-    name: 'weather',
-    parameters: { type: 'object', properties: { city: { type: 'string' } } },
-  },
-};
 
 /** It puts `/openai/v1` behind the address that it is given. */
 describe('the groq-sdk package', () => {
@@ -38,7 +28,7 @@ describe('the groq-sdk package', () => {
 
   it('creates a completion and sees its usage', async () => {
     const costs = await acme.charged(async () => {
-      const { choices, usage } = await client.chat.completions.create(HELLO);
+      const { choices, usage } = await client.chat.completions.create(CHAT_CALL);
       expect(choices[0]?.message.content).to.equal(TEXT);
       expect(usage?.total_tokens).to.equal(14);
     });
@@ -48,7 +38,10 @@ describe('the groq-sdk package', () => {
   it('streams a completion', async () => {
     const costs = await acme.charged(async () => {
       let text = '';
-      for await (const chunk of await client.chat.completions.create({ ...HELLO, stream: true })) {
+      for await (const chunk of await client.chat.completions.create({
+        ...CHAT_CALL,
+        stream: true,
+      })) {
         text += chunk.choices[0]?.delta.content ?? '';
       }
       expect(text).to.equal(TEXT);
@@ -58,7 +51,10 @@ describe('the groq-sdk package', () => {
 
   it('calls a tool', async () => {
     const costs = await acme.charged(async () => {
-      const { choices } = await client.chat.completions.create({ ...HELLO, tools: [WEATHER] });
+      const { choices } = await client.chat.completions.create({
+        ...CHAT_CALL,
+        tools: [CHAT_TOOL],
+      });
       const [call] = choices[0]?.message.tool_calls ?? [];
       expect(call?.function).to.deep.equal({ name: 'weather', arguments: '{"city":"Oslo"}' });
     });
@@ -67,7 +63,7 @@ describe('the groq-sdk package', () => {
 
   it('answers in JSON by a schema', async () => {
     const { choices } = await client.chat.completions.create({
-      ...HELLO,
+      ...CHAT_CALL,
       response_format: { type: 'json_schema', json_schema: { name: 'place', schema: SCHEMA } },
     });
     expect(JSON.parse(choices[0]?.message.content ?? '')).to.deep.equal(OBJECT);
@@ -81,7 +77,9 @@ describe('the groq-sdk package', () => {
 
   for (const { status, model, key, says } of REFUSALS) {
     it(`throws its own error for ${status}, with our words`, async () => {
-      const error = await errorOf(connect(key(acme)).chat.completions.create({ ...HELLO, model }));
+      const error = await errorOf(
+        connect(key(acme)).chat.completions.create({ ...CHAT_CALL, model }),
+      );
       expect(error).to.be.instanceOf(APIError).with.property('status', status);
       expect((error as APIError).message).to.match(says);
     });
@@ -89,7 +87,7 @@ describe('the groq-sdk package', () => {
 
   it('throws when a stream is cut by the upstream', async () => {
     const reading = (async () => {
-      const cut = { ...HELLO, model: 'acme-cut', stream: true as const };
+      const cut = { ...CHAT_CALL, model: 'acme-cut', stream: true as const };
       for await (const _ of await client.chat.completions.create(cut));
     })();
     expect(await errorOf(reading)).to.be.instanceOf(Error);

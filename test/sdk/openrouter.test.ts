@@ -4,6 +4,8 @@ import { OpenRouterError } from '@openrouter/sdk/models/errors';
 import { expect } from 'chai';
 import { z } from 'zod';
 import {
+  CHAT_CALL,
+  CHAT_TOOL,
   COST,
   errorOf,
   OBJECT,
@@ -14,18 +16,6 @@ import {
   VECTOR,
   type SdkGateway,
 } from './helpers/sdk-gateway.js';
-
-const HELLO = {
-  model: 'acme-chat',
-  messages: [{ role: 'user' as const, content: 'Hello!' }],
-};
-const WEATHER = {
-  type: 'function' as const,
-  function: {
-    name: 'weather',
-    parameters: { type: 'object', properties: { city: { type: 'string' } } },
-  },
-};
 
 /** Its answers are checked by Zod, so that one field of another type is an error. */
 describe('the @openrouter/sdk package', () => {
@@ -41,7 +31,7 @@ describe('the @openrouter/sdk package', () => {
 
   /** A chat that is not streamed. */
   async function whole(more: object = {}) {
-    const chatRequest = { ...HELLO, ...more, stream: false as const };
+    const chatRequest = { ...CHAT_CALL, ...more, stream: false as const };
     const answer = await connect().chat.send({ chatRequest });
     if ('choices' in answer) return answer;
     throw new Error('This is a stream.');
@@ -58,7 +48,7 @@ describe('the @openrouter/sdk package', () => {
 
   it('streams a chat', async () => {
     const costs = await acme.charged(async () => {
-      const chatRequest = { ...HELLO, stream: true as const };
+      const chatRequest = { ...CHAT_CALL, stream: true as const };
       const stream = await connect().chat.send({ chatRequest });
       if ('choices' in stream) throw new Error('This is no stream.');
       let text = '';
@@ -70,7 +60,7 @@ describe('the @openrouter/sdk package', () => {
 
   it('calls a tool', async () => {
     const costs = await acme.charged(async () => {
-      const { choices } = await whole({ tools: [WEATHER] });
+      const { choices } = await whole({ tools: [CHAT_TOOL] });
       const [call] = choices[0]?.message.toolCalls ?? [];
       expect(call?.function).to.deep.equal({ name: 'weather', arguments: '{"city":"Oslo"}' });
     });
@@ -113,7 +103,7 @@ describe('the @openrouter/sdk package', () => {
 
   for (const { status, model, key, says } of REFUSALS) {
     it(`throws its own error for ${status}, with our words`, async () => {
-      const chatRequest = { ...HELLO, model, stream: false as const };
+      const chatRequest = { ...CHAT_CALL, model, stream: false as const };
       const error = await errorOf(connect('/openai/v1', key(acme)).chat.send({ chatRequest }));
       expect(error).to.be.instanceOf(OpenRouterError).with.property('statusCode', status);
       expect((error as OpenRouterError).body).to.match(says);

@@ -7,6 +7,7 @@ import {
   painted,
   refusal,
   refused,
+  eachImageGateway,
   startImageGateway,
   UPSTREAM_KEY,
   type ImageGateway,
@@ -64,13 +65,10 @@ describe('an image upstream whose call', () => {
 
 describe('an image model with two upstreams', () => {
   let gateway: ImageGateway;
-  beforeEach(async () => {
-    gateway = await startImageGateway();
-  });
-  afterEach(async () => {
-    await gateway.settled();
-    await gateway.close();
-  });
+  eachImageGateway(
+    (made) => (gateway = made),
+    () => gateway,
+  );
 
   it('falls back from one that fails', async () => {
     gateway.paintSecond = () => json(503, said('busy'));

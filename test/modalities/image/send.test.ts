@@ -5,7 +5,7 @@ import {
   painted,
   refusal,
   refused,
-  startImageGateway,
+  eachImageGateway,
   type ImageGateway,
 } from './helpers/image-gateway.js';
 
@@ -14,13 +14,10 @@ const DOWN = json(500, { error: { message: 'Out of paint.' } });
 
 describe('a request for more images than one upstream call makes', () => {
   let gateway: ImageGateway;
-  beforeEach(async () => {
-    gateway = await startImageGateway();
-  });
-  afterEach(async () => {
-    await gateway.settled();
-    await gateway.close();
-  });
+  eachImageGateway(
+    (made) => (gateway = made),
+    () => gateway,
+  );
 
   const counts = (): unknown[] =>
     gateway.first.requests.map(({ json: body }) => (body as { n?: number }).n ?? 1);

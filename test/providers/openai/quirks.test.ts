@@ -14,6 +14,7 @@ import { readJson } from '../../../src/upstream/upstream-request.js';
 import { EventReader } from '../../../src/upstream/sse.js';
 import { providerAt, startUpstream, upstreamAt } from '../../helpers/upstream.js';
 import { preparedCodec } from '../../../src/modalities/chat/prepared-codec.js';
+import { PLAIN_CALL } from '../../modalities/image/helpers/plain-call.js';
 
 const chat = preparedCodec(wire_codec);
 
@@ -242,18 +243,9 @@ describe('quirks of the compatible wires', () => {
   });
 
   it('GPT image models are never sent `response_format`, and answer base64', () => {
-    const call = {
-      prompt: 'a cat',
-      n: 1,
-      size: undefined,
-      quality: undefined,
-      style: undefined,
-      response_format: 'url' as const,
-      fields: {},
-    };
     const to = at('openai', 'gpt-image-1');
-    expect(image.encode(call, to).body).to.not.have.property('response_format');
-    const { images } = image.decode({ data: [{ b64_json: 'QUJD' }] }, call, to);
+    expect(image.encode(PLAIN_CALL, to).body).to.not.have.property('response_format');
+    const { images } = image.decode({ data: [{ b64_json: 'QUJD' }] }, PLAIN_CALL, to);
     expect(images).to.deep.equal([{ b64_json: 'QUJD' }]);
   });
 

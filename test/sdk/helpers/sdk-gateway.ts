@@ -34,6 +34,19 @@ export const SCHEMA = {
   additionalProperties: false,
 };
 
+/** A chat call, and a tool for it, in OpenAI's words. */
+export const CHAT_CALL = {
+  model: 'acme-chat',
+  messages: [{ role: 'user' as const, content: 'Hello!' }],
+};
+export const CHAT_TOOL = {
+  type: 'function' as const,
+  function: {
+    name: 'weather',
+    parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  },
+};
+
 /** Numbers that keep their value in base64, where they have 32 bits. */
 export const VECTOR = [0.5, 0.25];
 

@@ -84,6 +84,19 @@ passthrough: [output_format]
 ${more}
 `;
 
+/** Starts one for each test of a `describe`, and holds the books of the last to add up after it. */
+export function eachImageGateway(
+  take: (gateway: ImageGateway) => void,
+  last: () => ImageGateway,
+  options: ImageGatewayOptions = {},
+): void {
+  beforeEach(async () => take(await startImageGateway(options)));
+  afterEach(async () => {
+    await last().settled();
+    await last().close();
+  });
+}
+
 export async function startImageGateway(options: ImageGatewayOptions = {}): Promise<ImageGateway> {
   const gallery = { now_ms: START_MS, paint: plain, paintSecond: plain } as ImageGateway;
   const first = await startUpstream(painting(() => gallery.paint));
