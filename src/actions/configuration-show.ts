@@ -8,6 +8,7 @@ import type {
 } from '../core/configuration.js';
 import type { Model, Upstream } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
+import { placeOf } from '../store/postgres/postgres-place.js';
 import { oneAction, requireGateway } from './action.js';
 
 /** Stages whose options are safe to show. The options of an operator's own stage may be secrets. */
@@ -86,8 +87,9 @@ export function configurationShape(configuration: Configuration): object {
 /** The address of the store, without user and password. */
 function storeShape(url: string): object {
   if (url.startsWith('sqlite:')) return { kind: 'sqlite', file: url.slice('sqlite:'.length) };
-  const { host, pathname } = new URL(url);
-  return { kind: 'postgres', host, database: pathname.slice(1) };
+  const all = placeOf(url).urls.map((one) => new URL(one));
+  const host = all.map((one) => one.host).join(',');
+  return { kind: 'postgres', host, database: all[0]?.pathname.slice(1) };
 }
 
 function signInShape({ sign_in }: Configuration): object {

@@ -1,3 +1,4 @@
+import { readPostgresPlace } from '../store/postgres/postgres-place.js';
 import { STAND_IN, isSecret, mayBeSecret, variableOf } from '../config/clear-text.js';
 import type { ReadProvider } from '../config/adapter.js';
 import { memoizeByObject } from '../lib/objects.js';
@@ -37,9 +38,8 @@ export const secretInClear: Advice = {
         as_written: true,
       };
     }
-    const url = source.text('/store') ?? '';
-    const isUrl = /^postgres(?:ql)?:/.test(url) && URL.canParse(url);
-    if (!isUrl || source.hides('/store') || new URL(url).password === '') return;
+    const [url] = readPostgresPlace(source.text('/store') ?? '')?.urls ?? [];
+    if (!url || source.hides('/store') || new URL(url).password === '') return;
     const at = new URL(url).password.includes('%40') ? ', with @ as %40 there' : '';
     yield {
       pointer: '/store',

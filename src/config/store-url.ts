@@ -1,6 +1,11 @@
 import { resolve } from 'node:path';
 import { nearestWord } from '../yaml/did-you-mean.js';
 import { meantPostgres } from './postgres-url.js';
+import {
+  readPostgresPlace,
+  SESSION_WORDS,
+  sessionWordOf,
+} from '../store/postgres/postgres-place.js';
 import { quote, type Source } from '../yaml/source.js';
 
 const SCHEMES = ['sqlite', 'postgres', 'postgresql'];
@@ -19,12 +24,17 @@ export function readStoreUrl(source: Source, text: string, directory: string): s
     addFault(source, `store: ${word} is no kind of store`, kindHint(source, scheme, text));
   } else if (scheme === 'sqlite') {
     return readPath(source, text.slice('sqlite:'.length), directory);
-  } else if (!URL.canParse(text) || !text.startsWith(`${scheme}://`)) {
+  } else if (!firstUrlOf(text) || !text.startsWith(`${scheme}://`)) {
     const wrongPort = portHint(source.written(POINTER));
     const hint = wrongPort ?? passwordHint(source) ?? malformedHint(text, source.hides(POINTER));
     addFault(source, `store: this ${quote(scheme)} URL is not well formed`, hint);
-  } else checkPostgres(source, new URL(text));
+  } else checkPostgres(source, new URL(firstUrlOf(text) ?? text), text);
   return text;
+}
+
+/** The URL of the first host of a store; undefined for a text that is no URL. */
+function firstUrlOf(text: string): string | undefined {
+  return readPostgresPlace(text)?.urls[0] ?? (URL.canParse(text) ? text : undefined);
 }
 
 const LOOKS = 'it looks like postgres://USER:PASSWORD@HOST/DATABASE';
@@ -94,11 +104,16 @@ export function checkUnreadStore(source: Source): void {
   }
 }
 
-function checkPostgres(source: Source, url: URL): void {
+function checkPostgres(source: Source, url: URL, text: string): void {
+  const word = sessionWordOf(text);
   if (url.hash !== '') {
     addFault(source, 'store: a # cannot stand in the URL of a database', ESCAPES);
   } else if (url.pathname.includes('@')) {
     addFault(source, 'store: an @ stands behind the name of the host', ESCAPES);
+  } else if (word !== undefined && !SESSION_WORDS.includes(word)) {
+    const message = `store: target_session_attrs=${word} names no host that takes writes`;
+    const near = nearestWord(word, SESSION_WORDS) ?? 'read-write';
+    addFault(source, message, `write target_session_attrs=${near}`);
   }
 }
 

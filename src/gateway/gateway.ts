@@ -73,6 +73,8 @@ export interface GatewayOptions {
 
 /** The time limit of all parts that close after the drain. */
 const CLOSE_MS = 10_000;
+/** How long the start waits for a PostgreSQL that is away. */
+const START_WAIT_MS = 60_000;
 /** How long requests may still come on connections that a proxy keeps. */
 const LAST_REQUEST_MS = 1_000;
 
@@ -195,6 +197,8 @@ export class Gateway {
       now: clock?.now ?? options.now,
       time_zone: configuration.time_zone,
       rates: options.has_workers ? 'store' : 'memory',
+      wait_ms: START_WAIT_MS,
+      onAway: () => options.log.warn('the store does not answer; waiting for it'),
     });
     const { connections, idle_connection_ms: idle_ms } = configuration.limits;
     const network = createNetwork({ connections, idle_ms });

@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
 import { makePrivate } from './owner-only.js';
 import { codeOf, outageWait_ms, wait_ms, withRetry, type RetryWait } from './retry.js';
+import { driverOf } from './postgres/postgres-hosts.js';
+import { hasChoice, placeOf } from './postgres/postgres-place.js';
 import { sqliteClient } from './sqlite/sqlite-driver.js';
 import { sqliteFault } from './sqlite/sqlite-fault.js';
 import { StoreError, StoreUnreachable } from './store-error.js';
@@ -216,13 +218,29 @@ async function writeFirst<T>(
 }
 
 function openPostgres(url: string): Database {
+  const place = placeOf(url);
+  const open = new Set<PostgresConnection>();
   const knex = knexOf({
     client: 'pg',
-    connection: { connectionString: url },
+    connection: { connectionString: place.urls[0] ?? url },
     log: SILENT,
-    pool: { min: 0, max: 4, afterCreate: preparePostgres },
+    pool: {
+      min: 0,
+      max: 4,
+      afterCreate: (connection: PostgresConnection, done: PreparedCallback) => {
+        open.add(connection);
+        connection.on('end', () => open.delete(connection));
+        preparePostgres(connection, done);
+      },
+    },
     acquireConnectionTimeout: 10_000,
   });
+  if (hasChoice(place)) (knex.client as { driver: unknown }).driver = driverOf(place);
+  // The connections to a host that takes no writes any more are of no use.
+  const leave = (error: unknown): never => {
+    if (codeOf(error) === READ_ONLY) for (const connection of open) void connection.end();
+    throw error;
+  };
   const snapshot = { isolationLevel: 'repeatable read', readOnly: true } as const;
   // A proof of the whole ledger takes as long as it takes.
   const unlimited =
@@ -238,12 +256,19 @@ function openPostgres(url: string): Database {
     read: (work) => onPostgres(afterTransient, () => work(knex)),
     snapshot: (work) =>
       onPostgres(afterTransient, () => knex.transaction(unlimited(work), snapshot)),
-    write: (work) => onPostgres(afterConflict, () => knex.transaction(work)),
+    write: (work) => onPostgres(afterConflict, () => knex.transaction(work).catch(leave)),
     close: () => knex.destroy(),
   };
 }
 
+/** A host became a standby, or is one. */
+const READ_ONLY = '25006';
+
+type PreparedCallback = (error: unknown, connection: PostgresConnection) => void;
+
 interface PostgresConnection {
+  on(event: 'end', listener: () => void): void;
+  end(): Promise<void>;
   setTypeParser(oid: number, parse: (text: string) => bigint): void;
   query(sql: string, done: (error: unknown) => void): void;
 }
@@ -265,10 +290,7 @@ export function timeLimits(statement_ms: number): string {
     set idle_in_transaction_session_timeout = ${STATEMENT_MS}`;
 }
 
-function preparePostgres(
-  connection: PostgresConnection,
-  done: (error: unknown, connection: PostgresConnection) => void,
-): void {
+function preparePostgres(connection: PostgresConnection, done: PreparedCallback): void {
   connection.setTypeParser(INT8_OID, BigInt);
   connection.query(timeLimits(STATEMENT_MS), (error) => done(error, connection));
 }

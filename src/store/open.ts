@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { account, accounts, createAccount, editAccount } from './accounts/accounts.js';
 import { resume, suspend } from './accounts/suspension.js';
 import { auditEntries } from './audit/audit-log.js';
 import { auditReload } from './audit/audit-reload.js';
 import { openDatabase, readClock, type Database } from './database.js';
 import { refuseEmpty, refuseMissingFile } from './missing.js';
-import { explainOpenError } from './store-error.js';
+import { explainOpenError, StoreUnreachable } from './store-error.js';
 import type { HotPath } from './hot-path.js';
 import { editKey, rotateKey } from './keys/key-changes.js';
 import { createKey, isKey, key, keys, revokeKey } from './keys/keys.js';
@@ -24,6 +25,7 @@ import {
   type Process,
   Watch,
 } from './leases/leases.js';
+import { codeOf } from './retry.js';
 import { openSignInStore } from './sign-in/identities.js';
 import { openAlertClaims } from './alerts/alert-claims.js';
 import { openPriceHistory } from './prices/price-history.js';
@@ -61,6 +63,10 @@ export interface StoreOptions {
    * or in `memory`, for the one process of a SQLite file.
    */
   rates?: 'store' | 'memory';
+  /** How long to wait for a PostgreSQL that is away, in place of failing at once. */
+  wait_ms?: number;
+  /** Called once if it is waited for. */
+  onAway?: () => void;
 }
 
 /**
@@ -74,6 +80,7 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
     const database = openDatabase(url);
     const self = newProcess(options.now, options.process_id);
     try {
+      if (options.wait_ms !== undefined) await waitForStore(database, options);
       if (purpose === 'using') await refuseEmpty(database);
       const isNew = purpose === 'creating' && !(await isMigrated(database));
       if (purpose === 'serving' || isNew) await applyMigrations(database);
@@ -87,6 +94,40 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
       throw error;
     }
   });
+}
+
+/** Waits until PostgreSQL answers. Throws what it says at the end, or what no wait can mend. */
+async function waitForStore(
+  database: Database,
+  { wait_ms = 0, onAway }: StoreOptions,
+): Promise<void> {
+  if (database.dialect === 'sqlite') return;
+  const began_ms = performance.now();
+  const timer = setTimeout(() => onAway?.(), QUIET_MS);
+  try {
+    for (;;) {
+      try {
+        await readClock(database);
+        return;
+      } catch (error) {
+        const waited_ms = performance.now() - began_ms;
+        if (!isAway(error) || waited_ms > wait_ms) throw error;
+        await sleep(AGAIN_MS);
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** So long it waits without a word. */
+const QUIET_MS = 1_000;
+const AGAIN_MS = 500;
+/** A wrong password, a missing role or database: PostgreSQL is there. */
+const WRONG = /^(28...|3D...)$/u;
+
+function isAway(error: unknown): error is StoreUnreachable {
+  return error instanceof StoreUnreachable && !WRONG.test(codeOf(error.cause));
 }
 
 /** Only the driver that is used is loaded. */

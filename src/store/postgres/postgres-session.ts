@@ -3,6 +3,8 @@ import { InFlightSet, type Indexed } from '../../lib/in-flight-set.js';
 import { afterConflict, afterTransient, onPostgres, timeLimits } from '../database.js';
 import type { Process } from '../leases/leases.js';
 import { codeOf } from '../retry.js';
+import { clientOf } from './postgres-hosts.js';
+import { hasChoice, placeOf } from './postgres-place.js';
 import { SQL } from './postgres-statements.js';
 
 const CONNECTIONS = 10;
@@ -42,15 +44,20 @@ export class PostgresSession {
     readonly now: () => number,
   ) {
     this.process_id = self.id;
-    this.#pool = new pg.Pool({
-      connectionString: url,
+    const place = placeOf(url);
+    const options = {
+      connectionString: place.urls[0],
       max: CONNECTIONS,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,
       // A server that hangs without closing must not block the connection and its caller for ever.
       query_timeout: QUERY_MS,
-      onConnect: async (client) => void (await client.query(timeLimits(STATEMENT_MS))),
-    });
+      onConnect: async (client: pg.ClientBase) =>
+        void (await client.query(timeLimits(STATEMENT_MS))),
+    };
+    this.#pool = hasChoice(place)
+      ? new pg.Pool({ ...options, Client: clientOf(place) })
+      : new pg.Pool(options);
     // The pool replaces an idle connection that breaks.
     this.#pool.on('error', ignore);
   }

@@ -1,0 +1,99 @@
+import { createRequire } from 'node:module';
+import type pg from 'pg';
+import type { PostgresPlace } from './postgres-place.js';
+
+type Driver = typeof pg;
+
+const require = createRequire(import.meta.url);
+/** Loaded where a store is PostgreSQL alone. */
+const driver = (): Driver => require('pg') as Driver;
+
+/** Finds the host of a store that takes writes, for each new connection. */
+class PostgresHosts {
+  /** The host that was found last, which most likely is still the right one. */
+  #last = 0;
+
+  constructor(private readonly place: PostgresPlace) {}
+
+  /**
+   * The URL of a host that answers, and takes writes if that is asked for. Rejects with the error
+   * of the last host tried.
+   */
+  async find(): Promise<string> {
+    const { urls } = this.place;
+    let failure: unknown;
+    for (let turn = 0; turn < urls.length; turn += 1) {
+      const at = (this.#last + turn) % urls.length;
+      try {
+        await this.#ask(this.#urlAt(at));
+        this.#last = at;
+        return this.#urlAt(at);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  #urlAt(at: number): string {
+    return this.place.urls[at] ?? '';
+  }
+
+  async #ask(url: string): Promise<void> {
+    const client = new (driver().Client)({
+      connectionString: url,
+      connectionTimeoutMillis: HOST_MS,
+      query_timeout: HOST_MS,
+    });
+    // The error of a connection that breaks later rejects nothing that anybody waits for.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ transaction_read_only: string }>(
+        'show transaction_read_only',
+      );
+      if (this.place.must_write && rows[0]?.transaction_read_only !== 'off')
+        throw new TakesNoWrites();
+    } finally {
+      client.end().catch(() => undefined);
+    }
+  }
+}
+
+/** How long one of several hosts may take to answer. */
+const HOST_MS = 3_000;
+
+/** As PostgreSQL says it of a statement that writes. */
+class TakesNoWrites extends Error {
+  readonly code = '25006';
+  constructor() {
+    super('no host of the store takes writes: all that answer are standbys');
+  }
+}
+
+/** A client that connects to the host which is found, whatever its options name. */
+export function clientOf(place: PostgresPlace): typeof pg.Client {
+  const hosts = new PostgresHosts(place);
+  return class HostClient extends driver().Client {
+    override connect(): Promise<pg.Client>;
+    override connect(done: (error: Error) => void): void;
+    override connect(done?: (error: Error) => void): Promise<pg.Client> | void {
+      const connected = hosts.find().then((url) => {
+        const { hostname, port } = new URL(url);
+        // An address of IPv6 stands in brackets in a URL.
+        const host = hostname.replaceAll(/^\[|\]$/gu, '');
+        Object.assign(this, { host, port: Number(port === '' ? DEFAULT_PORT : port) });
+        return super.connect();
+      });
+      if (!done) return connected;
+      connected.then(() => (done as () => void)(), done);
+    }
+  };
+}
+
+const DEFAULT_PORT = 5_432;
+
+/** The driver of knex for such a store. */
+export function driverOf(place: PostgresPlace): Driver {
+  return { ...driver(), Client: clientOf(place) };
+}
