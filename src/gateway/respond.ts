@@ -15,7 +15,7 @@ import type { Services } from '../pipeline/services.js';
 import type { AccessLog } from '../telemetry/access-log.js';
 import { logPublicError } from '../pipeline/public-error.js';
 import { UpstreamError } from '../core/upstream-error.js';
-import { toClientError } from '../upstream/to-client-error.js';
+import { retryAfterMs, toClientError } from '../upstream/to-client-error.js';
 import { StoreUnreachable } from '../store/store-error.js';
 
 /**
@@ -155,16 +155,25 @@ function writeError(
     return ctx.res.headersSent ? cutBy(error, ctx) : clientDisconnected;
   }
   const { public_error, status } = logPublicError(request_id, error, log);
-  const stream = errorStream(ctx, public_error, now());
+  const now_ms = now();
+  const own = errorHeaders(public_error, now_ms);
+  const stream = errorStream(ctx, public_error, now_ms);
   if (stream !== undefined) {
-    const headers = { ...public_error.headers, ...EVENTS };
-    send(ctx, { status: 200, text: stream, headers, client_ms });
+    send(ctx, { status: 200, text: stream, headers: { ...own, ...EVENTS }, client_ms });
     return { status, code: public_error.code };
   }
-  const { headers } = public_error;
   const body = ctx.state.error_body?.(public_error, request_id) ?? public_error;
-  send(ctx, { status, text: JSON.stringify(body), headers, client_ms });
+  send(ctx, { status, text: JSON.stringify(body), headers: own, client_ms });
   return { status, code: public_error.code };
+}
+
+/** The headers of an error: a date by which an upstream said when to retry becomes seconds. */
+function errorHeaders({ headers }: GatewayError, now_ms: number): Readonly<Record<string, string>> {
+  const { 'retry-after': retry_after } = headers;
+  if (retry_after === undefined) return headers;
+  const wait_ms = retryAfterMs({ retry_after }, now_ms);
+  if (wait_ms === undefined) return headers;
+  return { ...headers, 'retry-after': String(Math.ceil(wait_ms / 1_000)) };
 }
 
 /** Logs why an answer broke off. An upstream's fault is a warning, the gateway's own an error. */

@@ -70,7 +70,10 @@ export function isOwnFailure({ fault, status, reached, is_too_large }: UpstreamE
 export const LONGEST_RETRY_WAIT_MS = 10_000;
 
 /** How long the upstream wants to be left alone; undefined if it does not say. */
-export function retryAfterMs({ retry_after }: UpstreamError, now_ms: number): number | undefined {
+export function retryAfterMs(
+  { retry_after }: Pick<UpstreamError, 'retry_after'>,
+  now_ms: number,
+): number | undefined {
   if (retry_after === undefined) return undefined;
   const seconds = Number(retry_after);
   const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(retry_after) - now_ms;

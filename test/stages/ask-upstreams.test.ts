@@ -102,6 +102,18 @@ describe('the only upstream of a model', () => {
     expect(house.upstream.requests).to.have.length(11);
   });
 
+  it('said the date of its return, and clients get the seconds until then', async () => {
+    const date = new Date(START_MS + 7_500).toUTCString();
+    const limited = { status: 429, headers: { 'retry-after': date }, body: '{}' };
+    const house = await open([limited], { now: () => START_MS });
+    const { status, headers } = await house.post(HELLO);
+    const wait_ms = Date.parse(date) - START_MS;
+    expect([status, headers.get('retry-after')]).to.deep.equal([
+      502,
+      String(Math.ceil(wait_ms / 1_000)),
+    ]);
+  });
+
   it('serves all others after the large request of one client was its 429 of a minute', async () => {
     const limited = { status: 429, headers: { 'retry-after': '45' }, body: '{}' };
     const house = await open([limited, chatJson('Hi')], { now: () => START_MS });
