@@ -28,17 +28,22 @@ export const BUNDLE = {
   logLevel: 'warning',
 } as const satisfies BuildOptions;
 
-/** The adapters that a manifest can name, each loaded only where it is used. */
-function adapters(): string[] {
-  const files = readdirSync(`${ROOT}providers`).filter((name) => name.endsWith('.ts'));
-  return files.map((name) => `providers/${name}`);
+/** Modules that are found by their names, such as adapters, each loaded only where it is used. */
+function modulesOf(folder: string): string[] {
+  const files = readdirSync(ROOT + folder).filter((name) => name.endsWith('.ts'));
+  return files.map((name) => `${folder}/${name}`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const folder of ['src', 'providers']) rmSync(OUT + folder, { recursive: true, force: true });
   await build({
     ...BUNDLE,
-    entryPoints: ['src/cli/main.ts', 'src/lib/media-process.ts', ...adapters()],
+    entryPoints: [
+      'src/cli/main.ts',
+      'src/lib/media-process.ts',
+      ...modulesOf('providers'),
+      ...modulesOf('providers/exports'),
+    ],
     outbase: ROOT,
     outdir: OUT,
     splitting: true,

@@ -34,6 +34,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   token: () => ofActions('token'),
   audit: () => ofActions('audit'),
   verify: async () => (await import('./verify.js')).verifyCommand(),
+  reconcile: async () => (await import('./reconcile.js')).reconcileCommand(),
   backup: async () => (await import('./backup.js')).backupCommand(),
   migrate: async () => (await import('./migrate.js')).migrateCommand(),
   completion: async () => (await import('./completion.js')).completionCommand(),

@@ -25,6 +25,22 @@ export function parseDollars(text: string): bigint {
   return sign === '-' ? -nano : nano;
 }
 
+const LONG_DECIMAL = /^([+-]?)(\d{0,30})(?:\.(\d{0,60}))?(?:e([+-]?\d{1,2}))?$/iu;
+
+/**
+ * An amount in dollars that another program wrote, with any number of decimals, as the nearest
+ * nano-dollar. Undefined for a text that is not a decimal number.
+ */
+export function roundedDollars(text: string): bigint | undefined {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = LONG_DECIMAL.exec(text) ?? [];
+  if (whole + fraction === '') return undefined;
+  const shift = NANO_DIGITS - fraction.length + Number(exponent);
+  const digits = BigInt(whole + fraction);
+  const unit = 10n ** BigInt(Math.abs(shift));
+  const nano = shift < 0 ? (digits + unit / 2n) / unit : digits * unit;
+  return sign === '-' ? -nano : nano;
+}
+
 /** A quotient rounded up, for amounts of no sign. Costs are rounded by this function alone. */
 export function divideUp(amount: bigint, divisor: bigint): bigint {
   return (amount + divisor - 1n) / divisor;

@@ -16,6 +16,8 @@ interface Calls {
   exits?: number;
 }
 
+const BILL_COLUMNS = ['--columns', 'day=Day,model=Model,cost=Cost', '--provider', 'simulator'];
+
 /**
  * How each command is called so that it succeeds, and so that it fails; undefined where no call of
  * it fails. A new command needs a line here.
@@ -65,6 +67,7 @@ const CALLS: Record<string, Calls> = {
   'token revoke': { good: ({ token }) => [token], bad: () => ['none'] },
   audit: { good: () => [], bad: () => ['--limit', '0'] },
   verify: { good: () => [], bad: () => ['--config', 'none.yaml'] },
+  reconcile: { good: () => ['bill.csv', ...BILL_COLUMNS], bad: () => ['none.csv'] },
   backup: { good: () => ['copy.db'], bad: () => ['none/copy.db'] },
   migrate: { good: () => [], bad: () => ['--config', 'none.yaml'] },
   completion: { good: () => ['bash'], bad: () => [] },
@@ -86,6 +89,7 @@ describe('--json', () => {
     await writeFile(join(place.folder, 'paid.yaml'), text);
     const models = { 'gpt-4o': { cost: { input: 1, output: 2 } } };
     await writeFile(join(place.folder, 'api.json'), JSON.stringify({ openai: { models } }));
+    await writeFile(join(place.folder, 'bill.csv'), 'Day,Model,Cost\n2026-10-01,sim,0.00\n');
     const { id: account } = await place.json<{ id: string }>(
       'account',
       'create',

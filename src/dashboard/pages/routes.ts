@@ -13,6 +13,7 @@ import { accountLimitsRoutes } from './operator/account-limits.js';
 import { accountRoutes } from './operator/account.js';
 import { accountsRoutes } from './operator/accounts.js';
 import { auditPageRoute } from './operator/audit.js';
+import { billsRoute } from './operator/bills.js';
 import { liveRoute } from './operator/overview.js';
 import { providersRoute } from './operator/providers.js';
 import { refundRoutes } from './operator/refund.js';
@@ -58,5 +59,6 @@ export function pageRoutes(services: DashboardServices): Route[] {
     auditPageRoute(services),
     tasksRoute(services),
     providersRoute(services),
+    billsRoute(services),
   ];
 }

@@ -10,7 +10,7 @@ export interface UpstreamDay extends UpstreamName, Record<TokenClass, number> {
   calls: number;
   prompt_tokens: number;
   completion_tokens: number;
-  /** What the upstream takes: also what an account could not pay. */
+  /** What the upstream takes: also what an account could not pay, and without its margin. */
   cost_nano: bigint;
   /** The gateway counted the tokens. */
   estimated: boolean;
@@ -105,7 +105,8 @@ async function sumCharges(
   dialect: Database['dialect'],
   entries: Knex.QueryBuilder,
 ): Promise<ChargeSum[]> {
-  const cost = 'uncollected_nano - amount_nano';
+  // Charges of older versions have no cost of their own.
+  const cost = 'coalesce(cost_nano, uncollected_nano - amount_nano)';
   return entries
     .where({ kind: 'charge' })
     .groupByRaw('1, 2, 3, 4, 5')

@@ -54,6 +54,7 @@ const PATHS = [
   '/operator/accounts/ACCOUNT/keys/KEY/revoke',
   '/operator/tasks',
   '/operator/providers',
+  '/operator/bills',
   '/operator/accounts/nobody',
   '/requests/nobody',
   '/here-is-nobody',

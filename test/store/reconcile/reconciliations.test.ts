@@ -10,7 +10,7 @@ const RANGE = { from_ms: START_MS, to_ms: START_MS + DAY_MS, providers: ['openai
 const UPSTREAM = { provider: 'openai', model: 'mini', upstream_model: 'gpt-4o-mini-2024-07-18' };
 
 onEachStore('what the bills of upstreams are compared with', (ground) => {
-  it('has the charges of all accounts by day and upstream, also what could not be paid', async () => {
+  it('has the costs of all accounts by day and upstream, also what could not be paid', async () => {
     const store = await ground.open();
     const ann = await store.createAccount('ann', dollars(1));
     const ben = await store.createAccount('ben', dollars(0));
@@ -21,7 +21,7 @@ onEachStore('what the bills of upstreams are compared with', (ground) => {
     };
     await charge(START_MS - 1, ann.id, {});
     await charge(START_MS, ann.id, { cached_tokens: 4 });
-    await charge(START_MS + 1, ben.id, { cached_tokens: 2 });
+    await charge(START_MS + 1, ben.id, { cached_tokens: 2, upstream_cost_nano: 20n });
     await charge(START_MS + 2, ben.id, { estimated: true });
     await charge(START_MS + 3, ann.id, { provider: 'spare' });
     await charge(START_MS + DAY_MS, ann.id, {});
@@ -42,7 +42,7 @@ onEachStore('what the bills of upstreams are compared with', (ground) => {
         ...UPSTREAM,
         estimated: false,
         calls: 2,
-        cost_nano: 60n,
+        cost_nano: 50n,
         prompt_tokens: 18,
         completion_tokens: 10,
         ...nothing,

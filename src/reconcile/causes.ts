@@ -1,0 +1,346 @@
+import { EXPORT_CLASSES, PART_OF, type ExportClass } from '../core/provider-export.js';
+import { formatDollars, withDollarSign } from '../lib/money.js';
+import {
+  addBilled,
+  addCharged,
+  allTokens,
+  nothingBilled,
+  nothingCharged,
+  outputTokens,
+  promptTokens,
+  type Billed,
+  type Charged,
+} from './bill-figures.js';
+
+export type CauseName =
+  | 'calls_outside'
+  | 'aborted_calls'
+  | 'estimates'
+  | 'missing_in_export'
+  | 'class_without_price'
+  | 'stale_price'
+  | 'other_counts';
+
+/** A likely cause of a difference, with the days that have it. */
+export interface Cause {
+  cause: CauseName;
+  /** What it explains of the bill's surplus, in dollars; null where the export has no costs. */
+  difference: string | null;
+  first_day: string;
+  last_day: string;
+  days: number;
+  text: string;
+}
+
+/** Both sides of a day. */
+export interface BilledDay {
+  day: string;
+  billed: Billed;
+  charged: Charged;
+}
+
+/** What the export tells: costs alone, tokens alone, or both, and the number of calls. */
+export interface ExportFacts {
+  classes: readonly ExportClass[];
+  has_costs: boolean;
+  has_calls: boolean;
+}
+
+/** Nano-dollars a million by class, as the configuration has them; a class may have none. */
+export type PriceByClass = Partial<Record<ExportClass, bigint>>;
+
+/** Nano-dollars that rounding may make of many small amounts. */
+const CENT_HALF = 5_000_000n;
+/** A day's price differs if it moves the cost by more than a share of 1/200. */
+const PRICE_SHARE = 200n;
+const MILLION = 1_000_000n;
+/** An estimate is seldom off by more than this many times its own tokens. */
+const ESTIMATE_FACTOR = 3;
+
+interface Sum {
+  nano: bigint;
+  calls: number;
+  tokens: number;
+  days: string[];
+  classes: Set<ExportClass>;
+}
+
+/**
+ * The likeliest causes of the differences of one model, the most costly first. Each day has a cause
+ * for calls or tokens that only one side has, and one for a price, where the same tokens cost
+ * something else.
+ */
+export function causesOf(
+  days: readonly BilledDay[],
+  facts: ExportFacts,
+  price: PriceByClass | undefined,
+): Cause[] {
+  const sums = new Map<CauseName, Sum>();
+  const note = (cause: CauseName, day: BilledDay, nano: bigint): Sum => {
+    const sum: Sum = sums.get(cause) ?? {
+      nano: 0n,
+      calls: 0,
+      tokens: 0,
+      days: [],
+      classes: new Set(),
+    };
+    sums.set(cause, sum);
+    sum.nano += nano;
+    sum.calls += day.billed.calls - day.charged.calls;
+    sum.tokens += allTokens(day.billed.tokens) - allTokens(day.charged.tokens);
+    sum.days.push(day.day);
+    return sum;
+  };
+  const whole = wholeOf(days);
+  const uncounted = uncountedClasses(whole, facts);
+  const isRepriced = facts.classes.length === 0 && hasOneRatio(days);
+  for (const day of days) {
+    const difference_nano = day.billed.cost_nano - day.charged.cost_nano;
+    const volume = isRepriced ? undefined : volumeCause(day, facts);
+    const volume_nano = volume ? volumeNano(day, difference_nano, price, facts) : 0n;
+    if (volume) note(volume, day, volume_nano);
+    const price_nano = difference_nano - volume_nano;
+    if (!facts.has_costs || !isPriceDifference(price_nano, day)) continue;
+    const classes = suspectClasses(day, price_nano, uncounted, facts, price);
+    const sum = note(classes.length > 0 ? 'class_without_price' : 'stale_price', day, price_nano);
+    for (const name of classes) sum.classes.add(name);
+  }
+  if (uncounted.length > 0 && !sums.has('class_without_price')) {
+    for (const day of days.filter(({ billed }) =>
+      uncounted.some((name) => billed.tokens[name] > 0),
+    )) {
+      const sum = note('class_without_price', day, 0n);
+      for (const name of uncounted) sum.classes.add(name);
+    }
+  }
+  return [...sums]
+    .map(([cause, sum]) => ({ sum, told: causeOf(cause, sum, { whole, facts, price, days }) }))
+    .sort((a, b) => compareNano(absolute(b.sum.nano), absolute(a.sum.nano)))
+    .map(({ told }) => told);
+}
+
+function wholeOf(days: readonly BilledDay[]): BilledDay {
+  const whole = { day: '', billed: nothingBilled(), charged: nothingCharged() };
+  for (const { billed, charged } of days) {
+    addBilled(whole.billed, billed);
+    addCharged(whole.charged, charged);
+  }
+  return whole;
+}
+
+/** The classes that the bill has tokens of, and the ledger none. */
+function uncountedClasses({ billed, charged }: BilledDay, facts: ExportFacts): ExportClass[] {
+  if (charged.calls === 0) return [];
+  return facts.classes.filter(
+    (name) => PART_OF[name] && billed.tokens[name] > 0 && charged.tokens[name] === 0,
+  );
+}
+
+/** Why one side has calls or tokens on a day that the other has not; undefined if both have. */
+function volumeCause({ billed, charged }: BilledDay, facts: ExportFacts): CauseName | undefined {
+  const { has_costs, has_calls, classes } = facts;
+  const isBilled = has_costs && billed.cost_nano !== 0n;
+  const there = isBilled || billed.calls > 0 || allTokens(billed.tokens) > 0;
+  if (!there && charged.calls === 0) return undefined;
+  if (!there) return 'missing_in_export';
+  if (charged.calls === 0) return charged.aborted > 0 ? 'aborted_calls' : 'calls_outside';
+  const more = differenceOf({ billed, charged }, classes);
+  if (more === 0) return undefined;
+  if (has_calls && billed.calls !== charged.calls) {
+    if (billed.calls < charged.calls) return 'missing_in_export';
+    return billed.calls - charged.calls <= charged.aborted ? 'aborted_calls' : 'calls_outside';
+  }
+  const { estimated, aborted } = charged;
+  const isSmall = classes.length === 0 || Math.abs(more) <= ESTIMATE_FACTOR * estimated.tokens;
+  if (estimated.calls > 0 && isSmall) return 'estimates';
+  if (has_calls) return aborted > 0 ? 'aborted_calls' : 'other_counts';
+  if (more < 0) return 'missing_in_export';
+  return aborted > 0 ? 'aborted_calls' : 'calls_outside';
+}
+
+/** How much more the bill has: tokens, or cents where it has no tokens. */
+function differenceOf(
+  { billed, charged }: Pick<BilledDay, 'billed' | 'charged'>,
+  classes: readonly ExportClass[],
+): number {
+  if (classes.length === 0) {
+    const nano = billed.cost_nano - charged.cost_nano;
+    return absolute(nano) < CENT_HALF ? 0 : Number(nano / (2n * CENT_HALF));
+  }
+  const prompt = promptTokens(billed.tokens) - promptTokens(charged.tokens);
+  const output = outputTokens(billed.tokens) - outputTokens(charged.tokens);
+  // What the one has more in the prompt may not hide what the other has more in the output.
+  return prompt + output === 0 ? Math.abs(prompt) : prompt + output;
+}
+
+/** What the tokens that only one side has cost, by the price of the configuration. */
+function volumeNano(
+  { billed, charged }: BilledDay,
+  difference_nano: bigint,
+  price: PriceByClass | undefined,
+  { has_costs, classes }: ExportFacts,
+): bigint {
+  if (!has_costs) return 0n;
+  if (classes.length === 0 || !price || charged.calls === 0 || allTokens(billed.tokens) === 0) {
+    return difference_nano;
+  }
+  const here_nano = costAt(price, charged.tokens);
+  const there_nano = costAt(price, billed.tokens);
+  if (here_nano === 0n) return difference_nano;
+  // At the price of that day, which may have been another than that of now.
+  return ((there_nano - here_nano) * charged.cost_nano) / here_nano;
+}
+
+function costAt(price: PriceByClass, tokens: Billed['tokens']): bigint {
+  return EXPORT_CLASSES.reduce(
+    (sum, name) => sum + (rateOf(price, name) * BigInt(tokens[name])) / MILLION,
+    0n,
+  );
+}
+
+/** The price of a class: its own, or that of the class which it is part of. */
+function rateOf(price: PriceByClass, name: ExportClass): bigint {
+  const whole = PART_OF[name];
+  return price[name] ?? (whole ? rateOf(price, whole) : 0n);
+}
+
+function isPriceDifference(nano: bigint, { billed, charged }: BilledDay): boolean {
+  const size_nano = absolute(nano);
+  if (billed.cost_nano === 0n || charged.calls === 0) return false;
+  return size_nano >= 1_000n && size_nano * PRICE_SHARE >= absolute(billed.cost_nano);
+}
+
+/** The classes whose missing price or count explains that the same tokens cost something else. */
+function suspectClasses(
+  { billed }: BilledDay,
+  price_nano: bigint,
+  uncounted: readonly ExportClass[],
+  { classes }: ExportFacts,
+  price: PriceByClass | undefined,
+): ExportClass[] {
+  const unknown = uncounted.filter((name) => billed.tokens[name] > 0);
+  if (unknown.length > 0) return unknown;
+  if (!price) return [];
+  return classes.filter((name) => {
+    if (!PART_OF[name] || price[name] !== undefined || billed.tokens[name] === 0) return false;
+    const cost_nano = billed.cost_by_class[name];
+    if (cost_nano !== undefined) {
+      const expected_nano = (rateOf(price, name) * BigInt(billed.tokens[name])) / MILLION;
+      return absolute(cost_nano - expected_nano) * PRICE_SHARE >= absolute(cost_nano);
+    }
+    // Reads cost less than the class that they are part of, and all others more.
+    return name === 'cached_input' ? price_nano < 0n : price_nano > 0n;
+  });
+}
+
+/** Whether the bill is the same multiple of the ledger on all days that differ, at least two. */
+function hasOneRatio(days: readonly BilledDay[]): boolean {
+  const ratios = days
+    .filter(({ billed, charged }) => billed.cost_nano > 0n && charged.cost_nano > 0n)
+    .filter(({ billed, charged }) => absolute(billed.cost_nano - charged.cost_nano) >= CENT_HALF)
+    .map(({ billed, charged }) => Number(billed.cost_nano) / Number(charged.cost_nano));
+  return ratios.length > 1 && Math.max(...ratios) <= Math.min(...ratios) * 1.01;
+}
+
+interface Known {
+  whole: BilledDay;
+  facts: ExportFacts;
+  price: PriceByClass | undefined;
+  days: readonly BilledDay[];
+}
+
+function causeOf(cause: CauseName, sum: Sum, known: Known): Cause {
+  const [first_day = '', last_day = first_day] = [sum.days[0], sum.days.at(-1)];
+  const when =
+    sum.days.length === 1
+      ? `on ${first_day}`
+      : `on ${sum.days.length} days from ${first_day} to ${last_day}`;
+  return {
+    cause,
+    difference: known.facts.has_costs ? formatDollars(sum.nano) : null,
+    first_day,
+    last_day,
+    days: sum.days.length,
+    text: `${TEXTS[cause](sum, known)}, ${when}`,
+  };
+}
+
+const TEXTS: Readonly<Record<CauseName, (sum: Sum, known: Known) => string>> = {
+  calls_outside: (sum, known) =>
+    `calls outside the gateway, by the same key or organization: ${sizeOf(sum, known)}`,
+  aborted_calls: (sum, known) =>
+    `calls that failed or whose client left, which the upstream bills: ${sizeOf(sum, known)}`,
+  estimates: (sum, { whole, facts }) => {
+    const calls = counted(whole.charged.estimated.calls, 'call');
+    const more = facts.classes.length > 0 ? `: ${signed(sum.tokens)} tokens` : '';
+    return `estimates of the gateway, as ${calls} came without usage${more}`;
+  },
+  missing_in_export: (sum, known) =>
+    `calls that the export has not, as of another key or project: ${sizeOf(sum, known)}`,
+  class_without_price: (sum, known) => classText([...sum.classes], known),
+  stale_price: (sum, known) => priceText(sum, known),
+  other_counts: (sum) =>
+    `answers whose usage is not what is billed: ${signed(sum.tokens)} tokens in as many calls`,
+};
+
+function sizeOf({ calls, tokens }: Sum, { facts }: Known): string {
+  const parts = [
+    ...(facts.has_calls ? [`${signed(calls)} calls`] : []),
+    ...(facts.classes.length > 0 ? [`${signed(tokens)} tokens`] : []),
+  ];
+  return parts.join(', ') || 'by their cost';
+}
+
+function classText(classes: readonly ExportClass[], { whole }: Known): string {
+  const told = classes.map((name) => {
+    const billed = whole.billed.tokens[name];
+    return whole.charged.tokens[name] === 0
+      ? `${name}, of which the bill has ${counted(billed, 'token')} and the ledger none`
+      : `${name}, which gateway.yaml has no price for (${counted(billed, 'token')})`;
+  });
+  return `a class without a price: ${told.join('; ')}`;
+}
+
+/** Names the prices of the bill where it has costs by class. */
+function priceText({ days: with_cause }: Sum, { price, facts, days }: Known): string {
+  const whole = wholeOf(days.filter(({ day }) => with_cause.includes(day)));
+  const { tokens, cost_by_class, cost_nano } = whole.billed;
+  const rates = facts.classes.flatMap((name) => {
+    const nano = cost_by_class[name];
+    if (!price || nano === undefined || tokens[name] === 0) return [];
+    const there_nano = (nano * MILLION) / BigInt(tokens[name]);
+    const here_nano = rateOf(price, name);
+    if (absolute(there_nano - here_nano) * PRICE_SHARE < there_nano) return [];
+    const there = withDollarSign(formatDollars(rounded(there_nano)));
+    return [
+      `${name} ${there} a million on the bill, ${withDollarSign(formatDollars(here_nano))} here`,
+    ];
+  });
+  if (rates.length > 0) return `a stale price: ${rates.join('; ')}`;
+  const here_nano = whole.charged.cost_nano;
+  const share = here_nano === 0n ? 0 : (Number(cost_nano) / Number(here_nano) - 1) * 100;
+  return `a stale price: the bill is ${signed(Number(share.toFixed(1)))} % for the same tokens`;
+}
+
+/** A price as it was written, without what rounding has added. */
+function rounded(nano: bigint): bigint {
+  const step = 10_000n;
+  return ((nano + step / 2n) / step) * step;
+}
+
+function signed(count: number): string {
+  return `${count > 0 ? '+' : ''}${count}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function absolute(nano: bigint): bigint {
+  return nano < 0n ? -nano : nano;
+}
+
+function compareNano(a: bigint, b: bigint): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
