@@ -183,7 +183,7 @@ export class Gateway {
       });
     this.#serve(checked);
     this.#connections = new Connections(this.#server);
-    this.#sockets = new WebSockets(this.#server, () => this.#configuration, options.now);
+    this.#sockets = new WebSockets(this.#server, () => this.#configuration, options);
   }
 
   /**

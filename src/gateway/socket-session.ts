@@ -1,10 +1,12 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import type { Logger } from 'pino';
 import type { RawData, WebSocket } from 'ws';
 import { GatewayError } from '../core/errors.js';
 import type { OwnExchange } from '../http/own-connection.js';
 import { endToEnd } from '../http/upgrade.js';
 import type { SocketCall, SocketTalk } from '../pipeline/socket-talk.js';
+import { codeOf } from '../store/retry.js';
 
 /** The turns that run at once on one socket, and those that wait behind them. */
 const MAX_LANES = 16;
@@ -25,6 +27,7 @@ export interface SessionTerms {
   client_ms: number;
   /** Sends a turn as a request of its own, with the headers of the handshake. */
   send: (body: string) => OwnExchange;
+  log: Pick<Logger, 'error'>;
 }
 
 interface Lane {
@@ -89,7 +92,7 @@ export class SocketSession {
       if (command.asks === 'call') this.#enter(command.call);
       if (command.asks === 'cancel') this.#cancel(command.lane, command.id);
     } catch (error) {
-      this.#say(this.talk.error(publicError(error)));
+      this.#say(this.talk.error(this.#publicError(error)));
     }
   }
 
@@ -132,7 +135,7 @@ export class SocketSession {
       if (!call.isDone) throw brokenOff();
     } catch (error) {
       if (lane.is_cancelled) this.#say(call.cancelled());
-      else this.#say(this.talk.error(publicError(error), call.lane));
+      else this.#say(this.talk.error(this.#publicError(error), call.lane));
     }
   }
 
@@ -172,6 +175,13 @@ export class SocketSession {
   #refuse(error: GatewayError, call: SocketCall): void {
     call.close();
     this.#say(this.talk.error(error, call.lane));
+  }
+
+  /** What a client is told of an error. One without a code is no broken connection, but ours. */
+  #publicError(err: unknown): GatewayError {
+    if (err instanceof GatewayError) return err;
+    if (codeOf(err) === '') this.terms.log.error({ err }, 'a frame of a WebSocket failed');
+    return brokenOff();
   }
 
   #say(frame: string): void {
@@ -218,10 +228,6 @@ export class SocketSession {
     }
     this.talk.close();
   }
-}
-
-function publicError(error: unknown): GatewayError {
-  return error instanceof GatewayError ? error : brokenOff();
 }
 
 function brokenOff(): GatewayError {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 import type { Configuration } from '../core/configuration.js';
 import { largestBody, MemoryBudget } from '../http/memory-budget.js';
@@ -21,11 +22,12 @@ export class WebSockets {
   readonly #open = new Set<SocketSession>();
   readonly #by_account = new Map<string, number>();
   readonly #memory = new MemoryBudget();
+  #isRetired = false;
 
   constructor(
     private readonly server: Server,
     private readonly configuration: () => Configuration,
-    private readonly now: () => number,
+    private readonly parts: { readonly now: () => number; readonly log: Logger },
   ) {
     server.on('upgrade', (req, socket: Duplex, head) => {
       // Node has removed its own listener: without one, a reset would end the process.
@@ -34,8 +36,9 @@ export class WebSockets {
     });
   }
 
-  /** Closes all sockets, each as soon as no turn runs on it. */
+  /** Takes no further socket, and closes all, each as soon as no turn runs on it. */
   retire(): void {
+    this.#isRetired = true;
     for (const session of this.#open) session.retire();
   }
 
@@ -57,7 +60,7 @@ export class WebSockets {
 
   #hasRoom(account_id?: string): boolean {
     const { sockets, account_sockets } = this.configuration().limits;
-    if (this.#open.size >= sockets) return false;
+    if (this.#isRetired || this.#open.size >= sockets) return false;
     return account_id === undefined || (this.#by_account.get(account_id) ?? 0) < account_sockets;
   }
 
@@ -83,7 +86,7 @@ export class WebSockets {
       max_bytes: socket_bytes,
       values: limits.body_values,
       memory: () => this.#memory.forRequest(account_id, sockets_total_bytes),
-      now: this.now,
+      now: this.parts.now,
     });
     const headers = headersOfTurn(req);
     const send = (body: string) =>
@@ -105,6 +108,7 @@ export class WebSockets {
         ping_ms: keep_alive_ms,
         client_ms,
         send,
+        log: this.parts.log,
       });
       this.#count(account_id, 1);
       this.#open.add(session);

@@ -6,6 +6,7 @@ import { checkOrThrow } from '../../src/gateway/gateway.js';
 import { rawClient } from '../helpers/raw-client.js';
 import { startPaidGateway, type PaidGateway } from '../helpers/paid-gateway.js';
 import { idIn, openSocket, type Frame } from '../helpers/socket-client.js';
+import { until } from '../helpers/until.js';
 import { chatSse, sse } from '../helpers/upstream.js';
 import { delta, gate } from '../money/helpers/disconnecting.js';
 
@@ -276,6 +277,27 @@ describe('Responses over a WebSocket', () => {
     client.ws.pause();
     await other.close();
     client.ws.terminate();
+  });
+
+  it('opened a WebSocket while the gateway stopped, for which the stop waited', async () => {
+    const settings = 'drain_delay: 1ms\ndrain: 1h';
+    const other = await startPaidGateway(MODELS, { settings });
+    const handshake =
+      `GET /v1/responses HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${other.secret}\r\n` +
+      'connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n' +
+      'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+    const client = rawClient(other.url, handshake);
+    await once(client.socket, 'connect');
+    const stopped = other.close();
+    const isClosed = (): Promise<boolean> =>
+      fetch(other.url, { headers: { connection: 'close' } }).then(
+        () => false,
+        () => true,
+      );
+    await until(isClosed, 'it takes no more connections');
+    client.socket.write('\r\n');
+    await client.until((text) => text.startsWith('HTTP/1.1 426 '));
+    await stopped;
   });
 
   it('serves a page of public_url itself, which cors need not name', async () => {
