@@ -4,6 +4,7 @@ import { TOOL_TYPES } from '../config/tool-types.js';
 import { distance } from '../yaml/did-you-mean.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { ReadUpstream } from '../config/upstreams.js';
+import type { Ability } from '../catalogue/catalogue.js';
 import type { Advice } from './advice.js';
 
 /** Families of models that only read text, and that hear nothing, whoever serves them. */
@@ -11,7 +12,17 @@ const READS_TEXT =
   /^(?:gpt-oss|gpt-3\.5|o[13]-mini|codestral|llama-?3\.[13]|command-r|deepseek-(?:[cr]|v3))/;
 const DEAF = /^(?:claude-|gpt-(?:4\.1|5)|o[134](?:-|$)|llama-|deepseek-|gpt-oss)/;
 
-function readsTextAlone({ upstream: { model }, read }: ReadUpstream): boolean {
+/** Whether a model is known to lack an ability; undefined where nothing says so. */
+function lacksAbility({ facts = {} }: ReadUpstream, ability: Ability): boolean | undefined {
+  if (facts.has?.includes(ability)) return false;
+  return facts.lacks?.includes(ability) ? true : undefined;
+}
+
+function readsTextAlone(one: ReadUpstream): boolean {
+  return lacksAbility(one, 'vision') ?? isOfTextFamily(one);
+}
+
+function isOfTextFamily({ upstream: { model }, read }: ReadUpstream): boolean {
   if (READS_TEXT.test(bareName(model))) return true;
   const known = read.manifest.data.init?.models?.[model]?.capabilities ?? [];
   return known.includes('chat') && !known.includes('vision');
@@ -59,10 +70,17 @@ export const otherWork: Advice = {
         const said = `${quote(blind.upstream.model)} reads text alone, so images fail`;
         yield warn('vision', said, 'remove vision, or that upstream');
       }
-      const deaf = upstreams.find(({ upstream }) => DEAF.test(bareName(upstream.model)));
+      const deaf = upstreams.find((one) => {
+        return lacksAbility(one, 'audio') ?? DEAF.test(bareName(one.upstream.model));
+      });
       if (deaf && has('audio')) {
         const said = `${quote(deaf.upstream.model)} takes no audio, so recordings fail`;
         yield warn('audio', said, 'remove audio');
+      }
+      const mute = upstreams.find((one) => lacksAbility(one, 'tools') === true);
+      if (mute && has('tools')) {
+        const said = `${quote(mute.upstream.model)} calls no tools, so requests with them fail`;
+        yield warn('tools', said, 'remove tools, or that upstream');
       }
       const writer = upstreams.find(({ listed: list }) => {
         return list?.units.includes('output_per_million') && !MAKES_IMAGES.test(list.model);
@@ -151,6 +169,9 @@ export const lowImageOutput: Advice = {
   },
 };
 
+/** A context of 1,048,576 tokens is called a million, and the other way round. */
+const ROUNDED = 1.05;
+
 export const highMaxTokens: Advice = {
   code: 'out_of_range',
   saves: 'balances of clients, which too large holds block',
@@ -163,19 +184,34 @@ export const highMaxTokens: Advice = {
         const hint = 'write a smaller limit, which leaves room for a prompt';
         yield { pointer: whole, message, hint };
       }
-      const pointer = `${at}/limits/max_tokens`;
-      const written = upstreams.flatMap(({ upstream, read }) => {
-        const known = read.manifest.data.init?.models?.[upstream.model]?.limits?.max_tokens;
-        return typeof known === 'number' && known < max_tokens ? [{ upstream, known }] : [];
-      });
-      const [first] = written.filter(({ upstream }) => !upstream.provider.local);
-      if (!first || !source.has(pointer)) continue;
-      const where = `${quote(first.upstream.model)} at ${quote(first.upstream.provider.name)}`;
-      const message = `limits.max_tokens: ${source.word(pointer)} is more than ${where} writes`;
-      yield { pointer, message, hint: `write ${first.known}` };
+      const bounds = [
+        ['max_tokens', max_tokens, 'writes'],
+        ['context', context ?? 0, 'takes in all'],
+      ] as const;
+      for (const [key, given, does] of bounds) {
+        const pointer = `${at}/limits/${key}`;
+        const beyond = upstreams.flatMap((one) => {
+          const known = knownLimit(one, key);
+          const slack = key === 'context' ? ROUNDED : 1;
+          return known !== undefined && known * slack < given ? [{ one, known }] : [];
+        });
+        const [first] = beyond.filter(({ one }) => !one.upstream.provider.local);
+        if (!first || !source.has(pointer)) continue;
+        const { model, provider } = first.one.upstream;
+        const where = `${quote(model)} at ${quote(provider.name)}`;
+        const message = `limits.${key}: ${source.word(pointer)} is more than ${where} ${does}`;
+        yield { pointer, message, hint: `write ${first.known}` };
+      }
     }
   },
 };
+
+/** A limit that a model is known to have: of its facts, else of what `tollgate init` writes. */
+function knownLimit(one: ReadUpstream, key: 'max_tokens' | 'context'): number | undefined {
+  const { facts, read, upstream } = one;
+  const written: unknown = read.manifest.data.init?.models?.[upstream.model]?.limits?.[key];
+  return facts?.[key] ?? (typeof written === 'number' ? written : undefined);
+}
 
 export const unpricedTool: Advice = {
   code: 'unpriced_tool',

@@ -46,6 +46,8 @@ export const unknownModel: Advice = {
       const { one, pointer } = asked;
       const isKnown = one.listed || asked.names.exact(asked.model) !== undefined;
       const words = isKnown ? wrongDate(asked.model) : (vendorMissing(asked) ?? meant(asked));
+      const end = endOf(asked);
+      if (end) yield { pointer, ...end };
       if (!words || strayPart(view, { ...one, model: asked.model })) continue;
       const { key, ...said } = words;
       yield { pointer: key ? `${one.pointer}/${key}` : pointer, ...said };
@@ -122,6 +124,24 @@ function wrongDate(model: string): Words | undefined {
 function isDay(year: string, month: string, day: string): boolean {
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}
+
+/** So many days before its end a model is told of. */
+const SOON_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** The words for a model that its provider has ended, or ends soon. */
+function endOf({ view: { now_ms }, one, model, manifest }: Asked): Words | undefined {
+  const { retires, gone } = one.facts ?? {};
+  if (now_ms === undefined || !(gone ?? retires)) return undefined;
+  const [today, soon] = [0, SOON_DAYS].map((days) => {
+    return new Date(now_ms + days * DAY_MS).toISOString().slice(0, 10);
+  });
+  if (!gone && (retires ?? '') > (soon ?? '')) return undefined;
+  const verb = (retires ?? '') > (today ?? '') ? 'ends' : 'was to end';
+  const when = retires === undefined ? 'is said to be gone' : `${verb} on ${retires}`;
+  const message = `model: ${quote(model)} of ${manifest} ${when}`;
+  return { message, hint: 'write a newer model, or leave it while it still answers' };
 }
 
 export const prefixedModel: Advice = {

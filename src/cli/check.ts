@@ -47,7 +47,9 @@ async function check(file: string | undefined, options: Options): Promise<void> 
   const { check: checkFile } = await import('../gateway/check.js');
   const path = file ?? options.config;
   const env = options.env ? environmentOf(path, options.envFile) : undefined;
-  const { faults, configuration } = await checkFile(path, env, undefined, options.allow);
+  const now_ms = Date.now();
+  const checked = await checkFile(path, env, undefined, options.allow, now_ms);
+  const { faults, configuration } = checked;
   const isRefused = configuration !== undefined && options.strict === true && faults.length > 0;
   if (!configuration || isRefused) commandIo().exit_status = 1;
   const style = options.json ? 'json' : options.format;
@@ -57,6 +59,6 @@ async function check(file: string | undefined, options: Options): Promise<void> 
   printLine(isRefused ? `${path} has warnings, which --strict refuses.` : `${path} is valid.`);
   const { listAge } = await import('../config/list-age.js');
   const { MODALITIES } = await import('../modalities/index.js');
-  const age = oldListText(await listAge(configuration, MODALITIES, Date.now()));
+  const age = oldListText(await listAge(configuration, MODALITIES, now_ms));
   if (age !== undefined) printLine(age);
 }

@@ -15,6 +15,7 @@ import {
   type StageEntry,
 } from '../core/configuration.js';
 import { isRecord } from '../lib/objects.js';
+import type { ModelFacts } from '../schema-types/prices.js';
 import type { Modality } from '../pipeline/modality.js';
 import { formatOption } from '../pipeline/stage.js';
 import { acting, command, UsageError, withConfig } from './command.js';
@@ -60,7 +61,7 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
   const { MODALITIES } = await import('../modalities/index.js');
   const modalities = [...MODALITIES.values()].filter(({ name }) => model.capabilities.has(name));
   const endpoints = endpointsOf(modalities, configuration);
-  const { margins } = await import('../gateway/margins.js');
+  const { margins, modelFacts } = await import('../gateway/margins.js');
   const explained: Explained = {
     model,
     aliases: [...configuration.aliases.values()].flatMap(({ id: own, alias }) =>
@@ -69,6 +70,7 @@ async function explain(id: string, { config, json, body }: Options): Promise<voi
     endpoints,
     rates: { ...configuration.rates, ...(model.rates && { model: model.rates }) },
     margins: await margins(model.upstreams, configuration.directory),
+    known: await modelFacts(model.upstreams, configuration.directory),
     defaults: modalities.map((modality) => ({
       modality: modality.name,
       defaults: {
@@ -110,6 +112,7 @@ interface Explained {
   endpoints: readonly EndpointEntry[];
   rates: RateLimits & { model?: Rates };
   margins: readonly Margin[][];
+  known: readonly (ModelFacts | null)[];
   defaults: readonly {
     modality: string;
     defaults: Readonly<Record<string, string | number | boolean>>;
@@ -193,7 +196,7 @@ function stageText({ name, option }: StageEntry): string {
   return `${name}: { ${entries.join(', ')} }`;
 }
 
-function printUpstreams({ model: { upstreams }, margins }: Explained): void {
+function printUpstreams({ model: { upstreams }, margins, known }: Explained): void {
   printLine('\nIts upstreams, as they are tried; neighbours with a weight share the load');
   const shares = sharesOf(upstreams);
   upstreams.forEach((upstream, at) => {
@@ -203,12 +206,28 @@ function printUpstreams({ model: { upstreams }, margins }: Explained): void {
     const { timeout, retry } = termsShape(provider);
     const times = Object.entries(timeout).map(([phase, time]) => `${phase} ${time}`);
     printLine(`     timeout ${times.join(', ')}; retry attempts ${retry.attempts}`);
+    const facts = factsText(known[at]);
+    if (facts !== '') printLine(`     its model ${facts}`);
     for (const line of priceLines(priceShape(upstream.price))) printLine(`     ${line}`);
     for (const { unit, list, percent, date } of margins[at] ?? []) {
       const margin = percent === null ? 'free here' : `margin ${percent} %`;
       printLine(`     ${unit} ${margin}: the list price of ${date} is ${withDollarSign(list)}`);
     }
   });
+}
+
+/** What is known of a model, in words; empty where nothing is. */
+function factsText(facts: ModelFacts | null | undefined): string {
+  const { context, max_tokens, has = [], lacks = [], retires, gone } = facts ?? {};
+  const parts = [
+    context === undefined ? [] : `takes ${context} tokens in all`,
+    max_tokens === undefined ? [] : `writes at most ${max_tokens}`,
+    has.length > 0 ? `does ${has.join(', ')}` : [],
+    lacks.length > 0 ? `lacks ${lacks.join(', ')}` : [],
+    retires === undefined ? [] : `ends on ${retires}`,
+    gone ? 'is said to be gone' : [],
+  ];
+  return parts.flat().join('; ');
 }
 
 /** How long its calls may take, and how often one that failed is sent again. */
@@ -271,6 +290,7 @@ function shapeOf({
   endpoints,
   rates,
   margins,
+  known,
   defaults,
   bills,
   preview,
@@ -297,6 +317,7 @@ function shapeOf({
       share_percent: shares[at],
       price: priceShape(upstream.price),
       margins: margins[at],
+      known: known[at] ?? null,
       ...termsShape(upstream.provider),
     })),
     defaults: Object.fromEntries(defaults.map((one) => [one.modality, one.defaults])),

@@ -48,7 +48,14 @@ async function init(file: string, options: Options): Promise<void> {
   const addresses = localAddresses(init_providers, options.local);
   checkNames(options.provider, init_providers, addresses);
   const picks = options.provider;
-  const search = { init_providers, picks, env, addresses, timeout_ms: TIMEOUT_MS };
+  const search = {
+    init_providers,
+    picks,
+    env,
+    addresses,
+    timeout_ms: TIMEOUT_MS,
+    now_ms: Date.now(),
+  };
   const found = await findProviders(search);
   const in_process = await lastResort(init_providers);
   const picked = in_process.filter(({ name }) => picks?.includes(name));

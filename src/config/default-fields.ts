@@ -45,6 +45,39 @@ export function checkDefaults(source: Source, pointer: string, fields: Fields, t
   }
 }
 
+/**
+ * Checks the values that an upstream sets: a field that clients may send too has the type and the
+ * range of its schema. Only plain values are compared, as a wire may have other objects and words.
+ */
+export function checkSet(source: Source, pointer: string, fields: Fields, terms: Terms): void {
+  const works = worksOf(terms);
+  for (const [name, value] of Object.entries(fields)) {
+    const known = works.map((modality) => plainField(modality).get(name)).find(Boolean);
+    const complaint = known && complaintOf(known, name, value);
+    if (complaint === undefined || source.unread.has(pointer + join(name))) continue;
+    const message = `set: ${complaint}`;
+    const hint = 'write a value that the upstream takes, or leave it out';
+    source.fault(pointer + join(name), { code: 'bad_set', message, hint });
+  }
+}
+
+/** The fields with plain values; of a text only the type is known for every wire. */
+const plainField = memoizeByObject((modality: Modality): ReadonlyMap<string, KnownField> => {
+  const plain = [...knownFields(modality)].flatMap(
+    ([name, { schema, $defs }]): [string, KnownField][] => {
+      if (!isRecord(schema)) return [];
+      const types = [schema.type].flat();
+      const isPlain = types.every((type) => PLAIN.has(String(type)));
+      if (!isPlain) return [];
+      const kept = types.includes('string') ? { type: schema.type } : schema;
+      return [[name, { schema: kept, $defs }]];
+    },
+  );
+  return new Map(plain);
+});
+
+const PLAIN = new Set(['number', 'integer', 'boolean', 'string', 'null']);
+
 /** The fields for each kind of work of the model; undefined without any. */
 export function defaultsByWork(fields: Fields, terms: Terms): FieldsByWork | undefined {
   if (Object.keys(fields).length === 0) return undefined;

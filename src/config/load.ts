@@ -50,6 +50,8 @@ export interface FinishedFile extends ReadFile {
   manifests: Manifests;
   prices: ListPrices;
   modalities: Modalities;
+  /** The time at which the file is looked at; without it no rule tells what depends on the day. */
+  now_ms?: number | undefined;
 }
 
 /**

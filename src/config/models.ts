@@ -2,7 +2,7 @@ import type { ModelEntry, PriceEntry } from '../schema-types/gateway.js';
 import type { Manifest } from './adapter.js';
 import { readCallTerms } from './call-terms.js';
 import { checkCapabilities } from './capabilities.js';
-import { checkDefaults, defaultsByWork } from './default-fields.js';
+import { checkDefaults, checkSet, defaultsByWork } from './default-fields.js';
 import { checkPassthrough } from './fields.js';
 import { memoizeByObject } from '../lib/objects.js';
 import { isBeside } from '../yaml/misplaced.js';
@@ -71,6 +71,9 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
   const passthrough = passthroughOf(entry, upstreams);
   const sendable = { capabilities, passthrough, modalities: known.modalities };
   const defaultsOf = readDefaults(source, pointer, entry, sendable);
+  for (const { pointer: at, upstream } of upstreams) {
+    checkSet(source, `${at}/set`, upstream.set, sendable);
+  }
   const tool_types = readToolTypes(source, `${pointer}/tool_types`, entry);
   const rates = readRates(entry.rates);
   const model: Model = {

@@ -12,6 +12,8 @@ import { checkModel } from './upstream-model.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
+import { hasOwnAddress } from '../pipeline/model-check.js';
+import type { ModelFacts } from '../schema-types/prices.js';
 import type { Price, Upstream } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
 
@@ -30,6 +32,8 @@ export interface Known {
 /** An upstream of a model, with all that the checks of this folder need beside it. */
 export interface ReadUpstream extends CheckedUpstream {
   listed: ListPrice | undefined;
+  /** What is known of the model; undefined at an address of the operator's own too. */
+  facts: ModelFacts | undefined;
   read: ReadProvider;
 }
 
@@ -146,7 +150,8 @@ function readUpstream(
     rename: entry.rename ? texts({ ...shared.rename, ...entry.rename }) : shared.rename,
     price: paid === 'list' ? (listed?.price ?? NO_PRICE) : paid,
   };
-  return { pointer, upstream, price_at, listed, read };
+  const facts = hasOwnAddress(source, provider.name) ? undefined : prices.factsOf(target);
+  return { pointer, upstream, price_at, listed, facts, read };
 }
 
 /** The provider with what the entry says of its calls, else what the model says. */

@@ -26,13 +26,15 @@ export interface CheckResult {
  * Reads gateway.yaml and every file that it names, and returns all faults. Writes nothing and
  * contacts nothing. Without `env` every variable is taken as set; with `isNeeded` those at the JSON
  * pointers that it denies are. Warnings with the codes of `allow` are accepted, as are those that
- * a comment of the file allows. Throws `Unreadable` if the file cannot be read.
+ * a comment of the file allows. With `now_ms` models that end are told too.
+ * Throws `Unreadable` if the file cannot be read.
  */
 export async function check(
   file: string,
   env: NodeJS.ProcessEnv | undefined,
   isNeeded?: (pointer: string) => boolean,
   allow: readonly string[] = [],
+  now_ms?: number,
 ): Promise<CheckResult> {
   const loaded = await load(file, env, MODALITIES, isNeeded);
   const { configuration, endpoints, read, finished } = loaded;
@@ -52,7 +54,7 @@ export async function check(
   const isValid = found.every(({ severity }) => severity === 'warning');
   if (!finished || !configuration || !isValid)
     return { faults: sortFaults(found, file), configuration: undefined, stages };
-  const warnings = await advise(finished);
+  const warnings = await advise({ ...finished, now_ms });
   const left = await withoutAllowed(warnings, sourcesOf(finished), allow, CODES);
   const whole = { ...configuration, endpoints: described };
   return { faults: sortFaults(left, file), configuration: whole, stages };

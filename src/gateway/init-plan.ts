@@ -2,6 +2,7 @@ import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import { shippedPrices, type ListPrices } from '../config/list-prices.js';
 import type { InitProvider } from '../config/init-providers.js';
 import { MODALITIES } from '../modalities/index.js';
+import type { ModelFacts } from '../schema-types/prices.js';
 import { askLocalServers, type LocalAddress, type LocalOutcome } from './local-servers.js';
 
 /** A model as `tollgate init` writes it. */
@@ -56,6 +57,8 @@ export interface Search {
   env: NodeJS.ProcessEnv;
   addresses: readonly LocalAddress[];
   timeout_ms: number;
+  /** The time now: a model that its provider has ended is left out. */
+  now_ms: number;
 }
 
 /** The most models of one local server that are written: a first file stays short. */
@@ -69,6 +72,7 @@ export async function findProviders({
   env,
   addresses,
   timeout_ms,
+  now_ms,
 }: Search): Promise<Findings> {
   const isWanted = (name: string): boolean => picks?.includes(name) ?? true;
   const prices = await shippedPrices();
@@ -81,7 +85,8 @@ export async function findProviders({
     const unset = provider.variables.filter((_, at) => values[at]?.[1] === undefined);
     // A key tells the provider, and one that is picked by name needs none yet.
     const isFound = picks !== undefined || values.some(([key, name]) => key === 'api_key' && name);
-    if (isFound || unset.length === 0) findings.providers.push(withKeys(provider, values, prices));
+    const isWhole = unset.length === 0;
+    if (isFound || isWhole) findings.providers.push(withKeys(provider, values, prices, now_ms));
     else findings.missed.push(missing(provider, unset));
   }
   const wanted = addresses.filter(({ name }) => isWanted(name));
@@ -96,7 +101,7 @@ export async function lastResort(
 ): Promise<PlannedProvider[]> {
   const within = init_providers.filter(({ in_process, models }) => in_process && models.length > 0);
   const prices = await shippedPrices();
-  return within.map((provider) => withKeys(provider, [], prices));
+  return within.map((provider) => withKeys(provider, [], prices, 0));
 }
 
 /** `values` are the keys of its entry, each with the variable that is set for it, if any. */
@@ -104,6 +109,7 @@ function withKeys(
   provider: InitProvider,
   values: readonly (readonly [key: string, variable: string | undefined])[],
   prices: ListPrices,
+  now_ms: number,
 ): PlannedProvider {
   const usual = new Map(provider.variables.map(([key, [name = '']]) => [key, name]));
   const named = values.map(([key, name]) => [key, name ?? usual.get(key) ?? ''] as const);
@@ -116,7 +122,7 @@ function withKeys(
     variables: named.map(([, name]) => name),
     unset,
     base_url: null,
-    models: plannedModels(provider, prices),
+    models: plannedModels(provider, prices, now_ms),
     omitted: 0,
   };
 }
@@ -124,9 +130,14 @@ function withKeys(
 function plannedModels(
   { manifest, models, title }: InitProvider,
   prices: ListPrices,
+  now_ms: number,
 ): PlannedModel[] {
+  const today = new Date(now_ms).toISOString().slice(0, 10);
   return models.flatMap(([id, { capabilities, limits = {}, price, note = '' }]): PlannedModel[] => {
-    const common = { id, capabilities, limits, limits_note: note };
+    const facts = prices.factsOf({ provider: { manifest }, model: id }) ?? {};
+    if (facts.gone || (facts.retires ?? today) < today) return [];
+    const known = capabilities.includes('chat') ? limitsOf(facts) : {};
+    const common = { id, capabilities, limits: { ...known, ...limits }, limits_note: note };
     if (price) return [{ ...common, price, price_note: '' }];
     const listed = prices.find({ provider: { manifest }, model: id }, MODALITIES);
     const priced = listed ?? prices.findElsewhere(id, MODALITIES);
@@ -136,6 +147,11 @@ function plannedModels(
       : `the list price of its maker of ${priced.date}: compare it with ${title}'s`;
     return [{ ...common, price: priceShape(priced.price), price_note }];
   });
+}
+
+/** The limits that a model is known to have. */
+function limitsOf({ max_tokens, context }: ModelFacts): Readonly<Record<string, number>> {
+  return { ...(max_tokens && { max_tokens }), ...(context && { context }) };
 }
 
 function missing({ manifest, title }: InitProvider, unset: InitProvider['variables']): Missed {

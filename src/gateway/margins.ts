@@ -2,6 +2,7 @@ import { priceShape, type PriceShape } from '../billing/price-shape.js';
 import { pricesBeside } from '../config/list-prices.js';
 import type { Upstream } from '../core/model.js';
 import { MODALITIES } from '../modalities/index.js';
+import type { ModelFacts } from '../schema-types/prices.js';
 import { Report } from '../yaml/report.js';
 
 /** The margin of a price over the upstream's list price. */
@@ -41,6 +42,15 @@ export async function margins(
       ];
     });
   });
+}
+
+/** What the lists know of the models of upstreams; null where nothing is known. */
+export async function modelFacts(
+  upstreams: readonly Upstream[],
+  directory: string,
+): Promise<(ModelFacts | null)[]> {
+  const prices = await pricesBeside(directory, new Report());
+  return upstreams.map((upstream) => prices.factsOf(upstream) ?? null);
 }
 
 function marginOf(price: number, list: number): number | null {
