@@ -1,4 +1,11 @@
-import type { ChatCall, ChatChoice, ChatReply, ToolCall } from '../../src/modalities/chat/codec.js';
+import type {
+  Annotation,
+  ChatCall,
+  ChatChoice,
+  ChatReply,
+  HostedPart,
+  ToolCall,
+} from '../../src/modalities/chat/codec.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { Upstream } from '../../src/core/model.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
@@ -26,6 +33,8 @@ export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatR
     ...(decoded.tool_calls && { tool_calls: decoded.tool_calls }),
     ...(decoded.reasoning && { reasoning_content: decoded.reasoning }),
     ...(decoded.thoughts.length > 0 && { reasoning_details: decoded.thoughts.map(detailOf) }),
+    ...(decoded.hosted.length > 0 && { hosted_parts: decoded.hosted }),
+    ...(decoded.annotations.length > 0 && { annotations: decoded.annotations }),
     finish_reason: finishOf(body.stop_reason),
     ...metSequence(body),
   };
@@ -36,19 +45,26 @@ interface DecodedBlocks {
   content: string;
   reasoning: string;
   thoughts: ReasoningBlock[];
+  hosted: HostedPart[];
+  annotations: Annotation[];
   tool_calls?: ToolCall[];
 }
 
-/** Blocks of the upstream's own tools are no text and no call of the client's. */
 function decodeBlocks(
   blocks: readonly Record<string, unknown>[],
   output_tool: string | undefined,
 ): DecodedBlocks {
-  const decoded: DecodedBlocks = { content: '', reasoning: '', thoughts: [] };
+  const lists = { thoughts: [], hosted: [], annotations: [] };
+  const decoded: DecodedBlocks = { content: '', reasoning: '', ...lists };
   const texts: string[] = [];
   for (const block of blocks) {
-    if (block.type === 'text') decoded.content += textOfValue(block.text);
-    else if (block.type === 'tool_use') {
+    if (block.type === 'text') {
+      const start = decoded.content.length;
+      decoded.content += textOfValue(block.text);
+      decoded.annotations.push(...citedIn(block.citations, start, decoded.content.length));
+    } else if (isHostedBlock(block)) {
+      decoded.hosted.push({ api: 'messages', part: block, at: decoded.content.length });
+    } else if (block.type === 'tool_use') {
       const call = toolCall(block);
       if (call.function.name === output_tool) decoded.content += call.function.arguments;
       else (decoded.tool_calls ??= []).push(call);
@@ -60,6 +76,22 @@ function decodeBlocks(
   }
   decoded.reasoning = texts.join(BETWEEN_THOUGHTS);
   return decoded;
+}
+
+const HOSTED = /^server_tool_use$|_tool_result$/u;
+
+/** Whether a block is of a tool that the API has run itself. */
+export function isHostedBlock({ type }: Record<string, unknown>): boolean {
+  return typeof type === 'string' && HOSTED.test(type);
+}
+
+/** The web pages that a piece of the text names as its sources. */
+export function citedIn(citations: unknown, start_index: number, end_index: number): Annotation[] {
+  return recordsIn(citations).flatMap(({ url, title }): Annotation[] => {
+    if (typeof url !== 'string') return [];
+    const cited = { url, title: textOfValue(title), start_index, end_index };
+    return [{ type: 'url_citation', url_citation: cited }];
+  });
 }
 
 /** A thinking block, shown or not; undefined for other blocks. */

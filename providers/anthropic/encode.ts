@@ -1,5 +1,6 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
+import { isPlainTier } from '../../src/core/service-tiers.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { contextOf, cacheControl, type EncodeContext } from './context.js';
@@ -32,6 +33,7 @@ export const READ: ReadonlySet<string> = new Set([
   'thinking',
   'cache_control',
   'context_management',
+  'service_tier',
 ]);
 /** Fields of no effect in these values, so that nothing is lost without them. */
 const NEUTRAL: Readonly<Record<string, unknown>> = {
@@ -63,7 +65,7 @@ export function messagesBody(
     call.max_tokens ?? DEFAULT_MAX_TOKENS,
     context.model.max_output ?? Infinity,
   );
-  const tools = withOutputTool(toolsOf(fields, turns, original?.tools ?? [], context), output);
+  const tools = withOutputTool(toolsOf({ ...call, fields }, turns, context), output);
   const wanted = reasoningOf(fields, max_tokens, context, original?.effort !== undefined);
   const reasoning = allowedReasoning(wanted, turns, isForced(tools.tool_choice), fields, context);
   const messages = turnsToSend(turns, reasoning, context);
@@ -77,6 +79,7 @@ export function messagesBody(
     ...(reasoning.thinking && { thinking: reasoning.thinking }),
     ...outputConfig(output, reasoning),
     ...metadataOf(fields, context),
+    ...serviceTier(fields, context),
     ...contextManagement(fields, context),
     ...cacheControl(fields, context),
   };
@@ -205,6 +208,18 @@ function metadataOf(
   if (typeof user !== 'string' || user === '') return {};
   if (user.length <= MAX_USER_CHARACTERS) return { metadata: { user_id: user } };
   ignored.add('user');
+  return {};
+}
+
+/** The two tiers that can be asked for: the others are chosen by the account's own contract. */
+function serviceTier(
+  { service_tier: tier }: Readonly<Record<string, unknown>>,
+  { ignored }: EncodeContext,
+): Pick<MessagesBody, 'service_tier'> {
+  if (tier === undefined) return {};
+  if (tier === 'auto' || tier === 'priority') return { service_tier: 'auto' };
+  if (typeof tier === 'string' && isPlainTier(tier)) return { service_tier: 'standard_only' };
+  ignored.add('service_tier');
   return {};
 }
 

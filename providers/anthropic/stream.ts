@@ -9,7 +9,9 @@ import { broken } from '../openai/answer.js';
 import { contextOf } from './context.js';
 import {
   BETWEEN_THOUGHTS,
+  citedIn,
   finishOf,
+  isHostedBlock,
   metSequence,
   refusalIn,
   textOfValue,
@@ -22,9 +24,12 @@ import type { ReasoningBlock } from './wire.js';
 
 type Json = Record<string, unknown>;
 
-/** A block of the answer while it arrives: text, a thought or a tool call. Others are skipped. */
+/** A block of the answer while it arrives. Those of unknown types are skipped. */
 type OpenBlock =
-  | { kind: 'text' }
+  /** `start` counts the characters of text before it. */
+  | { kind: 'text'; start: number; citations: unknown[] }
+  /** A tool that the API runs itself; its input comes in pieces. */
+  | { kind: 'hosted'; block: Json; input: string }
   | { kind: 'thought'; thought: ReasoningBlock }
   /** `index` counts calls alone; undefined where the call's input is the answer's text. */
   | { kind: 'call'; index: number | undefined; input: unknown; hasInput: boolean };
@@ -59,7 +64,7 @@ class MessageStream {
   #stop: Json = {};
   #calls = 0;
   #thoughts = 0;
-  #hasText = false;
+  #characters = 0;
   #hasThought = false;
 
   constructor(
@@ -142,9 +147,11 @@ class MessageStream {
 
   #openBlock(block: Json, deltas: ChatDelta[]): OpenBlock | undefined {
     if (block.type === 'text') {
+      const start = this.#characters;
       this.#say(textOfValue(block.text), deltas);
-      return { kind: 'text' };
+      return { kind: 'text', start, citations: recordsIn(block.citations) };
     }
+    if (isHostedBlock(block)) return { kind: 'hosted', block, input: '' };
     if (block.type === 'tool_use') return this.#openCall(block, deltas);
     const thought = thoughtOf(block);
     if (!thought) return undefined;
@@ -168,6 +175,10 @@ class MessageStream {
     switch (block?.kind) {
       case 'text':
         if (delta.type === 'text_delta') this.#say(textOfValue(delta.text), deltas);
+        else if (delta.type === 'citations_delta') block.citations.push(delta.citation);
+        return;
+      case 'hosted':
+        if (delta.type === 'input_json_delta') block.input += textOfValue(delta.partial_json);
         return;
       case 'thought':
         if (block.thought.type !== 'thinking') return;
@@ -188,7 +199,7 @@ class MessageStream {
 
   #say(content: string, deltas: ChatDelta[]): void {
     if (content === '') return;
-    this.#hasText = true;
+    this.#characters += content.length;
     deltas.push({ index: 0, content });
   }
 
@@ -209,6 +220,17 @@ class MessageStream {
 
   /** The end of a thought gives its signature; a call without a word of input has none. */
   #close(block: OpenBlock | undefined, deltas: ChatDelta[]): void {
+    if (block?.kind === 'text') {
+      const annotations = citedIn(block.citations, block.start, this.#characters);
+      if (annotations.length > 0) deltas.push({ index: 0, annotations });
+      return;
+    }
+    if (block?.kind === 'hosted') {
+      const input = block.input === '' ? undefined : parseJson(block.input);
+      const part = { ...block.block, ...(input !== undefined && { input }) };
+      deltas.push({ index: 0, hosted_parts: [{ api: 'messages', part }] });
+      return;
+    }
     if (block?.kind === 'thought') {
       deltas.push({ index: 0, reasoning_details: [detailOf(block.thought, this.#thoughts)] });
       this.#thoughts += 1;
@@ -221,7 +243,7 @@ class MessageStream {
     if (!this.#message) throw broken('The upstream ended its stream with no answer.');
     for (const block of this.#blocks.values()) this.#close(block, deltas);
     const refusal = refusalIn(this.#stop);
-    if (refusal !== undefined && !this.#hasText) this.#say(refusal, deltas);
+    if (refusal !== undefined && this.#characters === 0) this.#say(refusal, deltas);
     const finish_reason = finishOf(this.#stop.stop_reason) ?? 'stop';
     deltas.push({ index: 0, finish_reason, ...metSequence(this.#stop) });
   }

@@ -1,8 +1,11 @@
 import { otherToolFields } from '../../src/core/block-fields.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
+import { toolPriceName } from '../../src/core/server-tools.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
+import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { cacheControl, type EncodeContext } from './context.js';
 import type { MessagesTool } from '../../src/schema-types/messages.js';
+import { isIndex, textOfValue } from '../openai/answer.js';
 import { strictSchema } from './schema.js';
 import type { MessagesBody, Tool, ToolChoice, Turn } from './wire.js';
 
@@ -13,15 +16,17 @@ type RequestFields = Readonly<Record<string, unknown>>;
  * called, so where the client sends none any more they are named again, not to be used.
  */
 export function toolsOf(
-  fields: RequestFields,
+  { fields, original: own, max_tool_calls }: ChatCall,
   turns: readonly Turn[],
-  original: readonly MessagesTool[],
   context: EncodeContext,
 ): Pick<MessagesBody, 'tools' | 'tool_choice'> {
+  const original = own?.tools ?? [];
   const given = recordsIn(fields.tools);
   if (given.length > 0) {
     const tool_choice = toolChoice(fields, context);
-    const sent = given.map((tool) => (tool.type === 'function' ? toolOf(tool, context) : tool));
+    const sent = given.map((tool) =>
+      tool.type === 'function' ? toolOf(tool, context) : hostedTool(tool, max_tool_calls),
+    );
     const tools = original.length === 0 ? sent : originalTools(original, sent, context);
     return { tools, ...(tool_choice && { tool_choice }) };
   }
@@ -75,6 +80,36 @@ function isSmall(tool: MessagesTool): boolean {
   return JSON.stringify(tool).length <= SMALL_CHARACTERS;
 }
 
+const DATED = /_\d{8}$/u;
+/** The tools whose calls the API bounds. */
+const BOUNDED: ReadonlySet<string> = new Set(['web_search', 'web_fetch']);
+const WEB_SEARCH = { type: 'web_search_20250305', name: 'web_search' };
+
+/** A tool that the API runs itself, also one in the words of the Responses API. */
+function hostedTool(
+  tool: Record<string, unknown>,
+  max_tool_calls: number | undefined,
+): Record<string, unknown> {
+  const type = textOfValue(tool.type);
+  const name = toolPriceName(type);
+  const isOwn = DATED.test(type);
+  const { filters, user_location } = tool;
+  const own: Record<string, unknown> =
+    isOwn || name !== WEB_SEARCH.name
+      ? tool
+      : {
+          ...WEB_SEARCH,
+          ...(isRecord(filters) && filters),
+          ...(isRecord(user_location) && { user_location }),
+        };
+  return BOUNDED.has(name) && max_tool_calls !== undefined
+    ? {
+        ...own,
+        max_uses: isIndex(own.max_uses) ? Math.min(own.max_uses, max_tool_calls) : max_tool_calls,
+      }
+    : own;
+}
+
 function toolOf(entry: Record<string, unknown>, context: EncodeContext): Tool {
   const { name, description, parameters, strict } = isRecord(entry.function) ? entry.function : {};
   const held = strict === true && context.model.schemas ? strictSchema(parameters) : undefined;
@@ -101,7 +136,7 @@ function toolChoice(fields: RequestFields, { model }: EncodeContext): ToolChoice
   if (wanted === 'none') return { type: 'none' };
   // Left to the upstream, it is `auto`.
   if (wanted === 'auto') return alone && { type: 'auto', ...alone };
-  const choice = forcedToolChoice(wanted);
+  const choice = forcedToolChoice(wanted) ?? hostedChoice(wanted);
   if (choice && model.forced_tools) return { ...choice, ...alone };
   const message = choice
     ? 'tool_choice: this model cannot be made to call a tool.'
@@ -116,6 +151,13 @@ function forcedToolChoice(
   const called = isRecord(wanted) && wanted.type === 'function' ? wanted.function : undefined;
   const name = isRecord(called) ? called.name : undefined;
   return typeof name === 'string' ? { type: 'tool', name } : undefined;
+}
+
+/** A choice of a tool that the API runs itself, by the tool's type. */
+function hostedChoice(wanted: unknown): { type: 'tool'; name: string } | undefined {
+  const type = isRecord(wanted) ? wanted.type : undefined;
+  if (typeof type !== 'string' || toolPriceName(type) !== WEB_SEARCH.name) return undefined;
+  return { type: 'tool', name: WEB_SEARCH.name };
 }
 
 /** Whether a choice makes the model call a tool, which it must not be asked to think before. */

@@ -140,5 +140,6 @@ export interface MessagesBody extends Cacheable {
   thinking?: Thinking;
   output_config?: OutputConfig;
   metadata?: { user_id: string };
+  service_tier?: 'auto' | 'standard_only';
   context_management?: { edits: Record<string, unknown>[] };
 }

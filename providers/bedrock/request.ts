@@ -5,6 +5,7 @@ import { samplingOf as claudeSampling } from '../anthropic/sampling.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
+import { isPlainTier } from '../../src/core/service-tiers.js';
 import { isRecord } from '../../src/lib/objects.js';
 import type { Block } from './content.js';
 import { unsupported } from './errors.js';
@@ -86,7 +87,8 @@ function instructionOf(output: JsonOutput | undefined): Block[] {
 }
 
 function serviceTier({ service_tier: type }: RequestFields): Body {
-  return typeof type === 'string' && type !== 'auto' ? { serviceTier: { type } } : {};
+  if (typeof type !== 'string' || type === 'auto') return {};
+  return { serviceTier: { type: isPlainTier(type) ? 'default' : type } };
 }
 
 /** Newer Claude models do not go on with the assistant's own words. */

@@ -1,6 +1,7 @@
 import type { ChatCall, ChatCodec, ToolRules } from '../../src/modalities/chat/codec.js';
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
+import { isPlainTier } from '../../src/core/service-tiers.js';
 import { modelOf, objectIn, type GeminiObject } from '../gemini-wire.js';
 import { decode } from './answer.js';
 import { conversationOf } from './contents.js';
@@ -21,13 +22,29 @@ const TOOL_RULES: ToolRules = {
   names: { illegal: /[^a-zA-Z0-9_.:-]/gu, first: /^[a-zA-Z_]/u, max: 64 },
 };
 
+/** How a service tier is asked for. */
+interface TierWords {
+  body?: GeminiObject;
+  headers?: Record<string, string>;
+}
+
 /**
- * Chat with Gemini's models, whose calls go to `pathOf` of the model. An upstream's `set` gives
+ * Chat with Gemini's models, whose calls go to `pathOf` of the model, and ask for a service tier by
+ * what `tierOf` says. An upstream's `set` gives
  * fields of the chat contract, or fields of the body such as `safetySettings`.
  */
-export function geminiChat(pathOf: (model: string) => string): ChatCodec {
+export function geminiChat(
+  pathOf: (model: string) => string,
+  tierOf: (tier: string) => TierWords,
+): ChatCodec {
   return {
-    encode: (call, upstream) => encode(call, upstream, pathOf),
+    encode: (call, upstream) => {
+      const encoded = encode(call, upstream, pathOf);
+      const { service_tier: tier } = fieldsOf(call, upstream);
+      if (typeof tier !== 'string' || isPlainTier(tier)) return encoded;
+      const { body, headers } = tierOf(tier);
+      return { ...encoded, body: { ...encoded.body, ...body }, ...(headers && { headers }) };
+    },
     decode,
     decodeStream,
     toolRules: () => TOOL_RULES,

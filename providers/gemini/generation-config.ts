@@ -28,6 +28,7 @@ export const CHAT_FIELDS: ReadonlySet<string> = new Set([
   'tools',
   'tool_choice',
   'parallel_tool_calls',
+  'service_tier',
 ]);
 
 /** `generationConfig`. `fields` are the call's, as the upstream's entry changed them. */

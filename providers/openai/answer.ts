@@ -3,7 +3,7 @@ import type { Provider } from '../../src/core/provider.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import { UpstreamError, type Fault } from '../../src/core/upstream-error.js';
-import type { ChatCall } from '../../src/modalities/chat/codec.js';
+import type { Annotation, ChatCall } from '../../src/modalities/chat/codec.js';
 import { toolCountsIn } from './tool-counts.js';
 
 /** Finish reasons that mean that the upstream failed in the middle. */
@@ -63,6 +63,19 @@ export function replyTextIn(message: Record<string, unknown>): ReplyText {
       detailsText(message.reasoning_details) ||
       reasoning,
   };
+}
+
+/** The web pages that a message or a delta names as its sources. */
+export function annotationsIn({ annotations }: Record<string, unknown>): Annotation[] {
+  return recordsIn(annotations).flatMap(({ type, url_citation: cited }) => {
+    if (type !== 'url_citation' || !isRecord(cited) || typeof cited.url !== 'string') return [];
+    const { url, title, start_index, end_index } = cited;
+    const place = {
+      start_index: isIndex(start_index) ? start_index : 0,
+      end_index: isIndex(end_index) ? end_index : 0,
+    };
+    return [{ type, url_citation: { url, title: textOfValue(title), ...place } }];
+  });
 }
 
 function detailsText(details: unknown): string {

@@ -12,6 +12,7 @@ import {
   finishOf,
   isIndex,
   replyTextIn,
+  annotationsIn,
   tierIn,
   usageIn,
   hasThinkTags,
@@ -25,7 +26,12 @@ import { signatureDetail, sentMessages, detailsIn, reasoningSent } from './messa
 import { forceOrThink } from './forced-tools.js';
 import { writeSchemaAsInstruction } from './json-instruction.js';
 import { isListed } from './model-prefixes.js';
-import { compactionFormat, needsResponses, servedByResponses } from './responses-need.js';
+import {
+  compactionFormat,
+  needsResponses,
+  searchesByResponses,
+  servedByResponses,
+} from './responses-need.js';
 import { chatToolRules } from './tool-rules.js';
 import { toolCallsIn } from './tools.js';
 import { executedCounts, noteExecuted } from './tool-counts.js';
@@ -46,7 +52,8 @@ export function withResponses(responses: typeof completions): ChatCodec {
   const codecFor = (call: ChatCall, upstream: Upstream): typeof completions => {
     if (call.compaction && compactionFormat(upstream) !== undefined) return responses;
     const served = servedByResponses(upstream);
-    return served && needsResponses(call, upstream, served) ? responses : completions;
+    const isNeeded = served !== null && needsResponses(call, upstream, served);
+    return isNeeded || searchesByResponses(call, upstream) ? responses : completions;
   };
   return {
     encode: (call, upstream) => codecFor(call, upstream).encode(call, upstream),
@@ -168,6 +175,8 @@ function decodeChoice(
   if (tool_calls.length > 0) decoded.tool_calls = tool_calls;
   if (reply.reasoning) decoded.reasoning_content = reply.reasoning;
   if (details.length > 0) decoded.reasoning_details = details;
+  const annotations = annotationsIn(message);
+  if (annotations.length > 0) decoded.annotations = annotations;
   if (choice.logprobs != null) decoded.logprobs = choice.logprobs;
   return decoded;
 }
@@ -182,6 +191,9 @@ export interface ExtraFields {
 
 export const NOTHING: readonly string[] = [];
 
+/** The words of other APIs for the tier `default`. */
+const STANDARD: ReadonlySet<string> = new Set(['standard', 'standard_only']);
+
 /**
  * All other fields of a call, in the upstream's form. They are copied only if one changes. `rules`
  * are those of the upstream's model.
@@ -193,17 +205,19 @@ export function extraFields(
 ): ExtraFields {
   const { drop } = upstream;
   const { wire } = upstream.provider;
-  const { tools, reasoning_effort, stop } = call.fields;
+  const { tools, reasoning_effort, stop, service_tier } = call.fields;
   if (Array.isArray(stop)) refuseStops(stop, wire);
   const asksUsage = call.stream && wire.stream_options !== false;
   const says = reasoning_effort !== undefined && wire.effort !== undefined;
   const efforts = reasoning_effort === undefined ? null : effortsOf(upstream);
   const refused = refusedOf(upstream) ?? NOTHING;
-  const isFitted = says || rules || efforts || refused.length > 0;
+  const isOtherTier = typeof service_tier === 'string' && STANDARD.has(service_tier);
+  const isFitted = says || rules || efforts || refused.length > 0 || isOtherTier;
   if (!asksUsage && drop.length === 0 && tools === undefined && !isFitted) {
     return { fields: call.fields, ignored: NOTHING };
   }
   const fields: RequestFields = Object.assign({}, call.fields);
+  if (isOtherTier) fields.service_tier = 'default';
   if (asksUsage) fields.stream_options = { include_usage: true };
   const ignored = [
     ...(efforts ? fitToEfforts(fields, efforts) : NOTHING),

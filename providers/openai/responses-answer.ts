@@ -3,13 +3,15 @@ import type { Upstream } from '../../src/core/model.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type {
+  Annotation,
   ChatCall,
   ChatChoice,
   ChatReply,
+  HostedPart,
   ReasoningDetail,
   ToolCall,
 } from '../../src/modalities/chat/codec.js';
-import { broken, checked, textOfValue } from './answer.js';
+import { broken, checked, isIndex, textOfValue } from './answer.js';
 import { reasoningFormat } from './responses-input.js';
 import { itemCounts, toolCountsIn } from './tool-counts.js';
 
@@ -28,6 +30,7 @@ export function decodeResponse(
   if (!Array.isArray(answer.output)) throw broken('The upstream gave no answer.');
   const items = recordsIn(answer.output);
   const messages = items.filter(({ type }) => type === 'message').map(messageIn);
+  const said = placedItems(items);
   const calls = items.flatMap((item) => callIn(item) ?? []);
   const reasoning = items.map(reasoningIn).filter((text) => text !== '');
   const details = items.flatMap((item, at) => stateIn(item, at, provider));
@@ -38,6 +41,8 @@ export function decodeResponse(
     content: content === '' && calls.length > 0 ? null : content,
     ...(messages.some((message) => message.is_refusal) && { is_refusal: true }),
     ...(calls.length > 0 && { tool_calls: calls }),
+    ...(said.hosted.length > 0 && { hosted_parts: said.hosted }),
+    ...(said.annotations.length > 0 && { annotations: said.annotations }),
     ...(reasoning.length > 0 && { reasoning_content: reasoning.join(BETWEEN) }),
     ...(details.length > 0 && { reasoning_details: details }),
     finish_reason: finishIn(answer, calls.length > 0),
@@ -56,6 +61,60 @@ function compacted(
   }
   const choice = { index: 0, content: '', reasoning_details: details, finish_reason: 'stop' };
   return { choices: [choice], usage: usageOfResponse(answer, items), others: { output: items } };
+}
+
+/** The work of the API's own tools and the sources of texts, with their places in the content. */
+function placedItems(items: readonly WireObject[]): {
+  hosted: HostedPart[];
+  annotations: Annotation[];
+} {
+  const hosted: HostedPart[] = [];
+  const annotations: Annotation[] = [];
+  let at = 0;
+  let hasText = false;
+  for (const item of items) {
+    if (isHostedItem(item)) hosted.push({ api: 'responses', part: item, at });
+    if (item.type !== 'message') continue;
+    const start = hasText ? at + BETWEEN.length : 0;
+    annotations.push(...citedIn(item, start));
+    at = start + messageIn(item).text.length;
+    hasText = true;
+  }
+  return { hosted, annotations };
+}
+
+/** Whether an item is of a tool that the API has run itself. */
+export function isHostedItem({ type }: WireObject): boolean {
+  return HOSTED.has(type);
+}
+
+const HOSTED: ReadonlySet<unknown> = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+]);
+
+/** The web pages that a message names as its sources, whose text begins at `start`. */
+export function citedIn({ content }: WireObject, start: number): Annotation[] {
+  let at = start;
+  return recordsIn(content).flatMap(({ text, annotations }) => {
+    const from = at;
+    at += textOfValue(text).length;
+    return recordsIn(annotations).flatMap((one) => annotationOf(one, from));
+  });
+}
+
+/** An annotation of a text that begins at `from`. */
+export function annotationOf(
+  { type, url, title, start_index, end_index }: WireObject,
+  from: number,
+): Annotation[] {
+  if (type !== 'url_citation' || typeof url !== 'string') return [];
+  const place = {
+    start_index: from + (isIndex(start_index) ? start_index : 0),
+    end_index: from + (isIndex(end_index) ? end_index : 0),
+  };
+  return [{ type, url_citation: { url, title: textOfValue(title), ...place } }];
 }
 
 /** How an answer ended, in the words of chat completions. Throws for one that did not end. */

@@ -1,5 +1,6 @@
 import type { Upstream } from '../../src/core/model.js';
-import { memoizeByObject } from '../../src/lib/objects.js';
+import { toolPriceName } from '../../src/core/server-tools.js';
+import { memoizeByObject, recordsIn } from '../../src/lib/objects.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { effortsOf } from './efforts.js';
 import { isListed } from './model-prefixes.js';
@@ -47,6 +48,26 @@ export const servedByResponses = memoizeByObject((upstream: Upstream): Served | 
 export function compactionFormat(upstream: Upstream): string | undefined {
   const { provider } = upstream;
   return isListed(upstream, provider.wire.compaction) ? reasoningFormat(provider) : undefined;
+}
+
+/** The tools that OpenAI runs itself, which chat completions refuse. */
+const HOSTED: ReadonlySet<string> = new Set([
+  'web_search',
+  'file_search',
+  'code_interpreter',
+  'image_generation',
+]);
+
+/** Whether a call offers a tool that only the Responses API runs, and that has a price. */
+export function searchesByResponses(
+  { fields, n, max_tool_calls }: ChatCall,
+  { provider, price }: Upstream,
+): boolean {
+  if (max_tool_calls === undefined || provider.wire.responses !== true || n > 1) return false;
+  return recordsIn(fields.tools).some(({ type }) => {
+    const name = toolPriceName(String(type));
+    return HOSTED.has(name) && price.per_tool_call?.has(name) === true;
+  });
 }
 
 /**

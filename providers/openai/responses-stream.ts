@@ -13,7 +13,9 @@ import { BEGIN, END } from './custom-tools.js';
 import {
   BETWEEN,
   callIn,
+  citedIn,
   finishIn,
+  isHostedItem,
   messageIn,
   stateIn,
   usageOfResponse,
@@ -30,6 +32,8 @@ interface OpenItem {
   is_named: boolean;
   /** Whether any text of the item has come. */
   has_text: boolean;
+  /** The characters of content before the item's text. */
+  start: number;
   /** The part of a summary that was written last. */
   part: unknown;
   is_done: boolean;
@@ -51,6 +55,8 @@ export class ResponseStream implements StreamDecoder {
   /** Whether there was text, or reasoning, from which the next one must be parted. */
   readonly #said = { text: false, reasoning: false };
   #deltas: ChatDelta[] = [];
+  /** The characters of the content so far. */
+  #characters = 0;
   /** The items of tools that the server has run. */
   readonly #ran: WireObject[] = [];
 
@@ -95,7 +101,7 @@ export class ResponseStream implements StreamDecoder {
     const kind = KINDS.get(type) ?? 'other';
     const call = this.#calls;
     const is_named = textOfValue(name) !== '' && textOfValue(call_id) !== '';
-    const none = { has_text: false, part: undefined, is_done: false };
+    const none = { has_text: false, start: 0, part: undefined, is_done: false };
     const item: OpenItem = { kind, call, is_named, ...none };
     this.#items.set(index, item);
     if (kind !== 'function' && kind !== 'custom') return item;
@@ -125,10 +131,15 @@ export class ResponseStream implements StreamDecoder {
     if (item.is_done) return;
     item.is_done = true;
     if (item.kind === 'other') this.#ran.push(whole);
+    if (isHostedItem(whole)) {
+      this.#deltas.push({ index: 0, hosted_parts: [{ api: 'responses', part: whole }] });
+    }
     const details = stateIn(whole, isIndex(index) ? index : this.#items.size, this.provider);
     if (details.length > 0) this.#deltas.push({ index: 0, reasoning_details: details });
     const { text, is_refusal } = messageIn(whole);
     if (item.kind === 'message' && !item.has_text && text) this.#speak(item, text, is_refusal);
+    const annotations = item.kind === 'message' ? citedIn(whole, item.start) : [];
+    if (annotations.length > 0) this.#deltas.push({ index: 0, annotations });
     const called = callIn(whole);
     if (called && !item.is_named) {
       const { id, function: named } = called;
@@ -142,6 +153,8 @@ export class ResponseStream implements StreamDecoder {
 
   #speak(item: OpenItem, text: string, is_refusal: boolean): void {
     const content = this.#said.text && !item.has_text ? BETWEEN + text : text;
+    if (!item.has_text) item.start = this.#characters + content.length - text.length;
+    this.#characters += content.length;
     item.has_text = true;
     this.#said.text = true;
     this.#deltas.push({ index: 0, content, ...(is_refusal && { is_refusal }) });

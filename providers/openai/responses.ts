@@ -1,8 +1,10 @@
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
+import { toolPriceName } from '../../src/core/server-tools.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
+import { isIndex } from './answer.js';
 import { dropFields, extraFields } from './completions.js';
 import { leaveOutField } from './refused-fields.js';
 import { decodeResponse } from './responses-answer.js';
@@ -68,13 +70,13 @@ function encode(call: ChatCall, upstream: Upstream): Encoded {
   const { rules } = servedByResponses(upstream) ?? {};
   const extra = extraFields({ ...call, stream: false }, upstream, rules);
   const { chat_fields, own_fields } = setFields(upstream.set);
-  const translated = translate({ ...extra.fields, ...chat_fields }, call.custom_tools);
+  const translated = translate({ ...extra.fields, ...chat_fields }, call);
   const body: WireObject = {
     model: upstream.model,
     input: [...input, ...asks],
     stream: call.stream,
     store: false,
-    include: ['reasoning.encrypted_content'],
+    include: ['reasoning.encrypted_content', ...(hasSearch(translated.body) ? [SOURCES] : [])],
     ...(call.max_tokens !== undefined && { max_output_tokens: call.max_tokens }),
     // The padding that hides the length of texts would double the bytes of a stream.
     ...(call.stream && { stream_options: { include_obfuscation: false } }),
@@ -111,6 +113,13 @@ function encodeCompaction(call: ChatCall, upstream: Upstream): Encoded {
   return { path: COMPACT_PATH, body, ...(names.size > 0 && { ignored: [...names] }) };
 }
 
+/** What a search has found. */
+const SOURCES = 'web_search_call.action.sources';
+
+function hasSearch({ tools }: WireObject): boolean {
+  return recordsIn(tools).some(({ type }) => toolPriceName(String(type)) === WEB_SEARCH);
+}
+
 function refuseMissing({ n, max_tokens = LEAST_TOKENS }: ChatCall): void {
   const [param, message] =
     n > 1
@@ -142,7 +151,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 
 function translate(
   given: Readonly<WireObject>,
-  custom_tools: ChatCall['custom_tools'],
+  { custom_tools, max_tool_calls }: ChatCall,
 ): { body: WireObject; ignored: string[] } {
   const { reasoning_effort: effort, verbosity, response_format, tools, tool_choice } = given;
   const format = isRecord(response_format) ? formatOf(response_format) : undefined;
@@ -160,7 +169,12 @@ function translate(
       ...(tools !== undefined && {
         tools: recordsIn(tools).map((tool) => toolOf(tool, custom_tools)),
       }),
-      ...(tool_choice !== undefined && { tool_choice: choiceOf(tool_choice, custom_tools) }),
+      ...(tool_choice !== undefined && {
+        tool_choice: choiceOf(tool_choice, custom_tools, recordsIn(tools)),
+      }),
+      ...(max_tool_calls !== undefined && {
+        max_tool_calls: mostCalls(recordsIn(tools), max_tool_calls),
+      }),
     },
     ignored: Object.keys(others).filter((name) => leaveOutField(others, name)),
   };
@@ -173,12 +187,34 @@ function formatOf({ type, json_schema }: WireObject): WireObject | undefined {
 
 function toolOf(tool: WireObject, custom_tools: ChatCall['custom_tools']): WireObject {
   const { type, function: offered } = tool;
-  if (type !== 'function' || !isRecord(offered)) return tool;
+  if (type !== 'function') return hostedTool(tool);
+  if (!isRecord(offered)) return tool;
   const custom = custom_tools?.get(String(offered.name));
   if (custom) return { type: 'custom', ...custom, ...grammarOf(custom) };
   const { parameters = { type: 'object', properties: {} }, strict = false } = offered;
   // Without the last field, this API would make the parameters strict.
   return { type, ...offered, parameters, strict };
+}
+
+const WEB_SEARCH = 'web_search';
+
+/** A tool that OpenAI runs itself, also a search in the words of the Messages API. */
+function hostedTool(given: WireObject): WireObject {
+  const { max_uses: _, ...tool } = given;
+  const { type, name, allowed_domains, user_location } = tool;
+  if (typeof name !== 'string' || toolPriceName(String(type)) !== WEB_SEARCH) return tool;
+  return {
+    type: WEB_SEARCH,
+    ...(Array.isArray(allowed_domains) && { filters: { allowed_domains } }),
+    ...(isRecord(user_location) && { user_location }),
+  };
+}
+
+/** How often the tools may run together: a client of the Messages API says it of each tool. */
+function mostCalls(tools: readonly WireObject[], bound: number): number {
+  const [only, ...more] = tools.filter(({ type }) => type !== 'function');
+  const uses = more.length === 0 ? only?.max_uses : undefined;
+  return isIndex(uses) && uses > 0 ? Math.min(uses, bound) : bound;
 }
 
 /** The format of a custom tool, whose grammar stands one level higher here. */
@@ -188,9 +224,15 @@ function grammarOf(custom: object): WireObject {
   return { format: { type: format.type, ...format.grammar } };
 }
 
-function choiceOf(choice: unknown, custom_tools: ChatCall['custom_tools']): unknown {
+function choiceOf(
+  choice: unknown,
+  custom_tools: ChatCall['custom_tools'],
+  tools: readonly WireObject[],
+): unknown {
   const called = isRecord(choice) ? choice.function : undefined;
   if (!isRecord(called)) return choice;
   const { name } = called;
+  const hosted = tools.find((tool) => tool.type !== 'function' && tool.name === name);
+  if (hosted) return { type: hostedTool(hosted).type };
   return { type: custom_tools?.has(String(name)) ? 'custom' : 'function', name };
 }

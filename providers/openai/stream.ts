@@ -4,6 +4,7 @@ import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/ch
 import type { Provider } from '../../src/core/provider.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import {
+  annotationsIn,
   broken,
   checked,
   finishOf,
@@ -177,6 +178,8 @@ function readDelta(raw: Record<string, unknown>, choice: StreamedChoice): ChatDe
   const details = [...detailsIn(raw.reasoning_details), ...signatureDetail(raw)];
   if (details.length > 0) delta.reasoning_details = details;
   if (tool_calls.length > 0) delta.tool_calls = tool_calls;
+  const annotations = raw.annotations === undefined ? [] : annotationsIn(raw);
+  if (annotations.length > 0) delta.annotations = annotations;
   return delta;
 }
 

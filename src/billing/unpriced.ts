@@ -1,4 +1,5 @@
 import { TOKEN_UNITS, type Price, type TokenUnit } from '../core/model.js';
+import { isPlainTier } from '../core/service-tiers.js';
 import type { TokenClass, TokenUsage } from '../core/usage.js';
 import { hasTokenPrice } from './bill.js';
 
@@ -13,21 +14,6 @@ const UNITS: readonly (readonly [TokenClass, TokenUnit])[] = [
 
 /** Images among the text of an answer, which no unit prices. */
 const IMAGE_OUTPUT = 'image output';
-
-/** Tiers by the names of several providers that cost what the price says without tiers. */
-const PLAIN_TIERS: ReadonlySet<string> = new Set([
-  'auto',
-  'default',
-  'on_demand',
-  'standard',
-  'standard_only',
-  'unspecified',
-]);
-
-/** Whether calls in a tier cost what the price says without its tiers. */
-export function isPlainTier(tier: string): boolean {
-  return PLAIN_TIERS.has(tier);
-}
 
 /**
  * What the upstream reports that no price covers, by the missing fields of the price; empty for a

@@ -26,10 +26,10 @@ const NO_ADAPTERS = {
 };
 
 /**
- * Wire flags that the gateway itself reads, for every codec: the hosts of results, and whether the
- * price of a cache write covers a cache of an hour.
+ * Wire flags that the gateway itself reads, for every codec: the hosts of results, whether the
+ * price of a cache write covers a cache of an hour, and whether the wire has service tiers.
  */
-const GATEWAY_FLAGS = ['image_hosts', 'key_hosts', 'cache_hour'];
+const GATEWAY_FLAGS = ['image_hosts', 'key_hosts', 'cache_hour', 'service_tiers'];
 
 type Found = { content: string } | 'missing' | 'unreadable';
 

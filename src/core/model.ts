@@ -121,6 +121,8 @@ export interface ModelLimits {
   context: number | undefined;
   /** The estimated prompt tokens of an image part. Without it the manifest's estimate is used. */
   image_tokens: number | undefined;
+  /** The maximum of calls of the upstream's own tools in one answer; 10 if the file has none. */
+  tool_calls?: number;
   /** The maximum of images that one request may ask for; 10 if the file has none. */
   images?: number;
   /** The maximum of pixels of an image whose price does not depend on its size; 2^21 by default. */

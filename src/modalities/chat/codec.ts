@@ -21,6 +21,10 @@ export interface ChatCall {
   max_tokens: number | undefined;
   /** All other fields that are passed on: sampling, stop, tools, passthrough. */
   fields: Readonly<Record<string, unknown>>;
+  /** The types of tools that the model takes without a price of their own. */
+  tool_types?: ReadonlySet<string>;
+  /** Set if it offers tools that upstreams run: how often one may run in an answer. */
+  max_tool_calls?: number;
   /** Custom tools by name, in OpenAI's form; `tools` has them as functions with an `input`. */
   custom_tools?: ReadonlyMap<string, object>;
   /**
@@ -85,11 +89,30 @@ export interface ToolCall {
   function: { name: string; arguments: string };
 }
 
+/**
+ * What a tool that the upstream runs itself has done, in the words of the upstream's API: a block
+ * of Messages, or an item of Responses. Each format writes what it has a place for.
+ */
+export interface HostedPart {
+  api: 'messages' | 'responses';
+  part: Readonly<Record<string, unknown>>;
+  /** How many characters of a whole answer's content came before. */
+  at?: number;
+}
+
+/** A source that a part of the content names, in the form of chat completions. */
+export interface Annotation {
+  type: 'url_citation';
+  url_citation: { url: string; title: string; start_index: number; end_index: number };
+}
+
 export interface ChatChoice {
   index: number;
   content: string | null;
   /** The content is the model's refusal to answer, which OpenAI keeps apart from text. */
   is_refusal?: true;
+  hosted_parts?: readonly HostedPart[];
+  annotations?: readonly Annotation[];
   tool_calls?: ToolCall[];
   reasoning_content?: string;
   reasoning_details?: ReasoningDetail[];
@@ -126,6 +149,8 @@ export interface ChatDelta {
   content?: string;
   /** As in `ChatChoice`, of the content of this delta. */
   is_refusal?: true;
+  hosted_parts?: readonly HostedPart[];
+  annotations?: readonly Annotation[];
   reasoning_content?: string;
   reasoning_details?: ReasoningDetail[];
   tool_calls?: ToolCallFragment[];

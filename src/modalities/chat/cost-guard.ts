@@ -1,5 +1,9 @@
 import type { Upstream } from '../../core/model.js';
-import { isRecord, mapChanged, mapContent } from '../../lib/objects.js';
+import { isPlainTier } from '../../core/service-tiers.js';
+import { toolPriceName } from '../../core/server-tools.js';
+import { UpstreamError } from '../../core/upstream-error.js';
+import { headerSafe } from '../../http/ignored-header.js';
+import { isRecord, mapChanged, mapContent, recordsIn } from '../../lib/objects.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
 import type { MessagesBlock } from '../../schema-types/messages.js';
 import type { ChatCall, MessagesOriginal } from './codec.js';
@@ -19,15 +23,73 @@ const LONG = '1h';
 const HOLDERS = new Set(['tool_result', 'document', 'search_result']);
 
 /**
- * Leaves out of a call what raises its cost inside of fields that are sent: a model has one price
- * for a write to the cache, and a life of an hour costs more than that. A manifest whose operator
- * has that price says `wire: { cache_hour: true }`. Fields that raise the cost by themselves are no
- * part of a call, since `passthrough` cannot list them.
+ * Leaves out of a call what raises its cost and has no price at this upstream: writes to the cache
+ * for an hour, service tiers, and tools that it runs itself. A manifest whose price covers the hour
+ * says `wire: { cache_hour: true }`. Other fields that raise the cost by themselves are no part of
+ * a call, since `passthrough` cannot list them. Throws the `UpstreamError` `unsupported` if the
+ * client demands a tool without a price.
  */
-export function guardCost(call: ChatCall, { provider }: Upstream): GuardedCall {
-  const guard = new CacheGuard(provider.wire.cache_hour === true);
-  const guarded = guard.readCall(call);
-  return { call: guarded, ignored: guard.has_changed ? [`${MARK}.ttl`] : NOTHING };
+export function guardCost(call: ChatCall, upstream: Upstream): GuardedCall {
+  const { provider, price } = upstream;
+  const hasHour = price.cache_write_1h_nano_per_million !== undefined;
+  const guard = new CacheGuard(provider.wire.cache_hour === true || hasHour);
+  const marked = guard.readCall(call);
+  const ignored = new Set(guard.has_changed ? [`${MARK}.ttl`] : NOTHING);
+  const guarded = withoutUnpricedTools(withoutTier(marked, upstream, ignored), upstream, ignored);
+  return { call: guarded, ignored: ignored.size > 0 ? [...ignored] : NOTHING };
+}
+
+const TIER = 'service_tier';
+
+/**
+ * Whether an upstream gets a service tier: one that it has a price for, or a plain one where the
+ * wire is known to have tiers.
+ */
+export function takesTier(tier: unknown, { price, provider }: Upstream): boolean {
+  if (typeof tier !== 'string') return false;
+  const hasTiers = price.tiers !== undefined || provider.wire.service_tiers === true;
+  return price.tiers?.has(tier) === true || (hasTiers && isPlainTier(tier));
+}
+
+function withoutTier(call: ChatCall, upstream: Upstream, ignored: Set<string>): ChatCall {
+  const { [TIER]: tier, ...fields } = call.fields;
+  if (tier === undefined || takesTier(tier, upstream)) return call;
+  ignored.add(TIER);
+  return { ...call, fields };
+}
+
+function withoutUnpricedTools(call: ChatCall, { price }: Upstream, ignored: Set<string>): ChatCall {
+  const { fields, tool_types, max_tool_calls } = call;
+  if (max_tool_calls === undefined) return call;
+  const { tools: given, tool_choice: choice, parallel_tool_calls: _, ...others } = fields;
+  const tools = recordsIn(given);
+  const isTaken = ({ type }: Tool): boolean =>
+    typeof type !== 'string' ||
+    type === 'function' ||
+    tool_types?.has(type) === true ||
+    price.per_tool_call?.has(toolPriceName(type)) === true;
+  const left = tools.filter((tool) => !isTaken(tool));
+  if (left.length === 0) return call;
+  const kept = tools.filter(isTaken);
+  for (const { type } of left) ignored.add(`tools[].${headerSafe(String(type))}`);
+  if (isDemanded(choice, left) || (choice === 'required' && kept.length === 0)) {
+    const message = 'tool_choice demands a tool for which this upstream has no price.';
+    throw new UpstreamError('unsupported', message, undefined, { param: 'tool_choice' });
+  }
+  if (kept.length === 0) return { ...call, fields: others };
+  return { ...call, fields: { ...fields, tools: kept } };
+}
+
+type Tool = Readonly<Record<string, unknown>>;
+
+/** Whether a choice names one of the tools, by its type or its name. */
+function isDemanded(choice: unknown, tools: readonly Tool[]): boolean {
+  if (!isRecord(choice)) return false;
+  const { type, name, function: called } = choice;
+  const wanted = [type, name, isRecord(called) ? called.name : undefined];
+  return tools.some(
+    (tool) => wanted.includes(tool.type) || (tool.name !== undefined && wanted.includes(tool.name)),
+  );
 }
 
 interface Marked {

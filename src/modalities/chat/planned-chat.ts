@@ -368,6 +368,8 @@ function visibleChoice(choice: ChatChoice, visible: VisibleParts): ChatChoice {
   const seen: ChatChoice = { index, content, finish_reason };
   if (choice.is_refusal) seen.is_refusal = true;
   if (visible.tools && tool_calls?.length) seen.tool_calls = tool_calls;
+  if (visible.tools && choice.hosted_parts) seen.hosted_parts = choice.hosted_parts;
+  if (choice.annotations) seen.annotations = choice.annotations;
   if (visible.reasoning && reasoning_content) seen.reasoning_content = reasoning_content;
   if (visible.reasoning && reasoning_details?.length) seen.reasoning_details = reasoning_details;
   if (choice.stop_sequence !== undefined) seen.stop_sequence = choice.stop_sequence;

@@ -62,7 +62,8 @@ function prepareCall(call: ChatCall, upstream: Upstream, codec: ChatCodec): Prep
 /** A call of plain texts alone has nothing to prepare. */
 function isPlain({ is_plain, fields, original }: ChatCall): boolean {
   if (is_plain !== true || original) return false;
-  const { tools, cache_control, response_format } = fields;
+  const { tools, cache_control, response_format, service_tier } = fields;
+  if (service_tier !== undefined) return false;
   return tools === undefined && cache_control === undefined && response_format === undefined;
 }
 

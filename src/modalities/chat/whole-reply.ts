@@ -2,7 +2,16 @@ import { UpstreamError } from '../../core/upstream-error.js';
 import type { WireReply } from '../../core/provider.js';
 import { EventReader, StreamReader } from '../../upstream/sse.js';
 import type { ChatReplyBase, ChatAttempt, ChatReplyStream, DeltaSource } from './call.js';
-import type { ChatChoice, ChatCodec, ChatDelta, ChatReply, StreamStep, ToolCall } from './codec.js';
+import type {
+  Annotation,
+  ChatChoice,
+  ChatCodec,
+  ChatDelta,
+  ChatReply,
+  HostedPart,
+  StreamStep,
+  ToolCall,
+} from './codec.js';
 import { NamedCallDecoder } from './tool-call-order.js';
 import { textOfChoice } from './price.js';
 import type { UsageReport } from './usage-report.js';
@@ -68,6 +77,8 @@ interface OpenChoice {
   is_refusal?: true;
   reasoning: string;
   details: NonNullable<ChatChoice['reasoning_details']>;
+  hosted: HostedPart[];
+  annotations: Annotation[];
   calls: Map<number, ToolCall>;
   finish: string | null;
   stop_sequence?: string;
@@ -111,7 +122,8 @@ function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {
   const known = choices.get(index);
   if (known) return known;
   const calls = new Map<number, ToolCall>();
-  const choice: OpenChoice = { content: '', reasoning: '', details: [], calls, finish: null };
+  const lists = { details: [], hosted: [], annotations: [] };
+  const choice: OpenChoice = { content: '', reasoning: '', ...lists, calls, finish: null };
   choices.set(index, choice);
   return choice;
 }
@@ -120,6 +132,11 @@ function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {
 function add(delta: ChatDelta, choice: OpenChoice): number {
   let added = (delta.content ?? '').length + (delta.reasoning_content ?? '').length;
   if (delta.is_refusal && choice.content === '') choice.is_refusal = true;
+  for (const part of delta.hosted_parts ?? []) {
+    choice.hosted.push({ ...part, at: choice.content.length });
+    added += JSON.stringify(part.part).length;
+  }
+  for (const annotation of delta.annotations ?? []) choice.annotations.push(annotation);
   choice.content += delta.content ?? '';
   choice.reasoning += delta.reasoning_content ?? '';
   // A list from an upstream may be too long to be arguments.
@@ -140,6 +157,7 @@ function add(delta: ChatDelta, choice: OpenChoice): number {
 
 function closed(index: number, choice: OpenChoice): ChatChoice {
   const { content, is_refusal, reasoning, details, calls, finish, stop_sequence } = choice;
+  const { hosted, annotations } = choice;
   return {
     index,
     content: content === '' && calls.size > 0 ? null : content,
@@ -147,6 +165,8 @@ function closed(index: number, choice: OpenChoice): ChatChoice {
     ...(calls.size > 0 && { tool_calls: [...calls.values()] }),
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(details.length > 0 && { reasoning_details: details }),
+    ...(hosted.length > 0 && { hosted_parts: hosted }),
+    ...(annotations.length > 0 && { annotations }),
     finish_reason: finish,
     ...(stop_sequence !== undefined && { stop_sequence }),
   };

@@ -39,6 +39,8 @@ export interface ScriptedGatewayOptions {
   upstreams?: string;
   price?: string;
   model?: string;
+  /** Further `limits` of the model, as YAML. */
+  limits?: string;
   /** As YAML: `chat, tools` where left out. */
   capabilities?: string;
   credit?: string;
@@ -133,7 +135,7 @@ export async function closeAndAudit(house: ScriptedGateway): Promise<void> {
 }
 
 function yaml(upstreams: Record<string, FakeUpstream>, options: ScriptedGatewayOptions): string {
-  const { provider = '', price = PRICE, settings = '', model = '' } = options;
+  const { provider = '', price = PRICE, settings = '', model = '', limits = '' } = options;
   const { uses = 'openai', capabilities = 'chat, tools', key = UPSTREAM_KEY } = options;
   const api_key = key === '' ? '' : `api_key: ${key}, `;
   const manifestOf = (name: string): string =>
@@ -154,7 +156,7 @@ models:
     owner: acme
     capabilities: [${capabilities}]
     upstreams: [${entries}]
-    limits: { max_tokens: 100 }
+    limits: { max_tokens: 100${limits && `, ${limits}`} }
     price: ${price}
     ${model}
 `;

@@ -23,6 +23,7 @@ import { needsFolding } from '../../../lib/tool-schema.js';
 import type { ChatRequest, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
 import { neededCapabilities } from './needs.js';
+import { takesTier } from '../cost-guard.js';
 import { withoutOwnTools } from './own-tools.js';
 
 /** The chat format of the service specification (2.1 to 2.5). */
@@ -147,6 +148,7 @@ export function chatRequest(given: ChatCompletionBody, model: Model): ChatReques
     n: body.n ?? 1,
     max_tokens: limitOf(requested, model),
     fields: passedOn(body, model, size, ignored),
+    ...hostedTools(body, model),
   };
   const options: { include_usage?: unknown } | undefined = body.stream_options;
   if (options) noteUnknownFields(options, STREAM_OPTIONS, 'stream_options', ignored);
@@ -209,6 +211,23 @@ function isPlain(message: ChatMessage): boolean {
   return true;
 }
 
+const TIER = 'service_tier';
+const MAX_TOOL_CALLS = 'max_tool_calls';
+/** How often a tool that an upstream runs may run, if neither request nor file says. */
+const DEFAULT_TOOL_CALLS = 10;
+
+/** What holds for the tools of a body that upstreams run; nothing if it offers none. */
+function hostedTools(
+  body: ChatCompletionBody,
+  { tool_types, limits }: Model,
+): Pick<ChatCall, 'tool_types' | 'max_tool_calls'> {
+  if (!body.tools?.some(({ type }) => type !== 'function')) return {};
+  const { [MAX_TOOL_CALLS]: asked } = body as { max_tool_calls?: unknown };
+  const most = limits.tool_calls ?? DEFAULT_TOOL_CALLS;
+  const isLess = Number.isSafeInteger(asked) && Number(asked) > 0 && Number(asked) < most;
+  return { ...(tool_types && { tool_types }), max_tool_calls: isLess ? Number(asked) : most };
+}
+
 function passedOn(
   body: ChatCompletionBody,
   model: Model,
@@ -220,10 +239,15 @@ function passedOn(
     tool.type === 'function' ? cleanFunction(tool, ignored) : tool,
   );
   const idle = idleFields(body);
+  const hasHosted = tools?.some(({ type }) => type !== 'function') === true;
   for (const name of Object.keys(body)) {
     if (READ.has(name)) continue;
     const given: unknown = body[name as keyof ChatCompletionBody];
-    if (given === null || idle.has(name)) continue;
+    if (given === null || idle.has(name) || (hasHosted && name === MAX_TOOL_CALLS)) continue;
+    if (name === TIER && model.upstreams.some((upstream) => takesTier(given, upstream))) {
+      fields[TIER] = given;
+      continue;
+    }
     const value = name === 'tools' ? tools : given;
     if (SAMPLING.has(name)) fields[name] = value;
     else if (model.passthrough.has(name) || (TOOLS.has(name) && model.capabilities.has('tools'))) {

@@ -26,6 +26,8 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 /** Fields of chat completions that this API does not have. */
 const FOREIGN = foreignFields([...TRANSLATED]);
 
+const TIER = 'serviceTier';
+
 /** Maps the name of a field in the call to its name in this API, for ignored fields. */
 const NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -47,6 +49,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
     n: 'generationConfig.candidateCount',
     max_tokens: 'generationConfig.maxOutputTokens',
     tool_choice: 'toolConfig',
+    service_tier: TIER,
     'messages[].reasoning_content': 'contents[].parts[].thought',
   }),
 );
@@ -103,16 +106,24 @@ function toCompletion(
     throw new GatewayError('invalid_request', message, { param: 'cachedContent' });
   }
   const others = Object.entries(body).filter(
-    ([name]) => !TRANSLATED.has(name) && !FOREIGN.has(name),
+    ([name]) => !TRANSLATED.has(name) && !FOREIGN.has(name) && name !== TIER,
   );
+  const { [TIER]: tier } = body as { [TIER]?: unknown };
   return {
     ...Object.fromEntries(others),
+    ...(tier !== undefined && { service_tier: tierOf(tier) }),
     ...wordsOf(body.generationConfig ?? {}, model),
     ...toolsOf(body),
     model: model.id,
     stream,
     messages: messagesOf(body.contents, body.systemInstruction, reading),
   };
+}
+
+/** A service tier by its short name, of which this API has a longer form too. */
+function tierOf(tier: unknown): unknown {
+  if (typeof tier !== 'string') return tier;
+  return tier.toLowerCase().replace(/^service_tier_(?=.)/u, '');
 }
 
 function wordsOf(config: GeminiGenerationConfig, model: Model): Record<string, unknown> {

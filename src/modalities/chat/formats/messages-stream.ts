@@ -1,8 +1,15 @@
 import { readPartialUsage, type Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
-import type { ChatDelta, ChatReply, ReasoningDetail, ToolCallFragment } from '../codec.js';
+import type {
+  ChatDelta,
+  ChatReply,
+  HostedPart,
+  ReasoningDetail,
+  ToolCallFragment,
+} from '../codec.js';
 import type { VisibleParts } from '../call.js';
 import { EventWriter, namedEvent, finishReason } from './openai-answer.js';
+import { hostedBlocks } from './hosted-search.js';
 import { CLAUDE_FORMAT } from './messages-blocks.js';
 import { sealed } from './sealed-reasoning.js';
 
@@ -104,6 +111,7 @@ export class MessagesWriter extends EventWriter {
       if (reasoning_content) events += this.#thinking(reasoning_content);
       for (const detail of reasoning_details ?? []) events += this.#detail(detail);
     }
+    if (this.visible.tools) for (const part of delta.hosted_parts ?? []) events += this.#host(part);
     if (content) events += this.#writeText(content);
     if (this.visible.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
@@ -150,6 +158,18 @@ export class MessagesWriter extends EventWriter {
     const opened = this.#openAs({ type: 'thinking' }, block);
     const signed = { type: 'signature_delta', signature: carriedState(detail, signature) };
     return opened + this.#delta(signed) + this.#close();
+  }
+
+  /** The blocks of a tool that the upstream has run; the input of a call comes as a delta. */
+  #host(part: HostedPart): string {
+    return hostedBlocks(part).reduce((events, block) => {
+      const { input } = block;
+      const begun =
+        this.#close() + this.#start(input === undefined ? block : { ...block, input: {} });
+      const partial_json = input === undefined ? '' : JSON.stringify(input);
+      const delta = partial_json && this.#delta({ type: 'input_json_delta', partial_json });
+      return events + begun + delta + this.#stop();
+    }, '');
   }
 
   #callOn({ index, id, function: { name, arguments: args } }: ToolCallFragment): string {

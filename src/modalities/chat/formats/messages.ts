@@ -7,9 +7,10 @@ import type { TokenUsage } from '../../../core/usage.js';
 import type { RatesLeft } from '../../../pipeline/modality.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
 import type { MessagesBody } from '../../../schema-types/messages.js';
-import type { ChatChoice, ChatReply, ReasoningDetail } from '../codec.js';
+import type { ChatChoice, ChatReply, HostedPart, ReasoningDetail } from '../codec.js';
 import type { AnswerHead } from '../call.js';
 import type { ChatFormat } from './format.js';
+import { hostedBlocks } from './hosted-search.js';
 import { contextWords } from './messages-context.js';
 import { anthropicModels } from './model-lists.js';
 import { carriedState, ending, MessagesWriter } from './messages-stream.js';
@@ -132,11 +133,17 @@ function message(head: AnswerHead, reply: ChatReply, usage: TokenUsage): object 
   };
 }
 
-function blocksOf({ content, reasoning_content, reasoning_details, tool_calls }: ChatChoice) {
+function blocksOf({
+  content,
+  hosted_parts,
+  reasoning_content,
+  reasoning_details,
+  tool_calls,
+}: ChatChoice) {
   const texts = new JsonTexts();
   return [
     ...thinkingOf(reasoning_details ?? [], reasoning_content),
-    ...(content ? [{ type: 'text', text: content }] : []),
+    ...spokenBlocks(content ?? '', hosted_parts ?? []),
     ...(tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => ({
       type: 'tool_use',
       id,
@@ -144,6 +151,22 @@ function blocksOf({ content, reasoning_content, reasoning_details, tool_calls }:
       input: argumentsObject(args, texts),
     })),
   ];
+}
+
+/** The text in pieces, between the blocks of the tools that the upstream has run. */
+function spokenBlocks(content: string, parts: readonly HostedPart[]): object[] {
+  const blocks: object[] = [];
+  let from = 0;
+  const say = (to: number): void => {
+    if (to > from) blocks.push({ type: 'text', text: content.slice(from, to) });
+    from = Math.max(from, to);
+  };
+  for (const part of parts) {
+    say(part.at ?? 0);
+    blocks.push(...hostedBlocks(part));
+  }
+  say(content.length);
+  return blocks;
 }
 
 /** The signed blocks unchanged, or all of the reasoning in one block without a signature. */
@@ -169,6 +192,7 @@ function messagesUsage({
   cached_tokens = 0,
   cache_write_tokens = 0,
   cache_write_1h_tokens = 0,
+  tool_calls: { web_search, web_fetch } = {},
 }: TokenUsage): object {
   const written = cache_write_tokens + cache_write_1h_tokens;
   return {
@@ -182,6 +206,12 @@ function messagesUsage({
       },
     }),
     output_tokens: completion_tokens,
+    ...((web_search ?? web_fetch) && {
+      server_tool_use: {
+        web_search_requests: web_search ?? 0,
+        web_fetch_requests: web_fetch ?? 0,
+      },
+    }),
   };
 }
 

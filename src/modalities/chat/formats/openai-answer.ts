@@ -170,7 +170,7 @@ export interface ChunkFormat {
    * it.
    */
   usage?: 'asked' | 'never';
-  /** A refusal has a field of its own; by default it is content. */
+  /** A refusal has a field of its own, by default it is content; so have the text's sources. */
   refusals?: true;
   /** Usage is shown with its classes. */
   usage_details?: true;
@@ -233,6 +233,10 @@ export class ChunkWriter extends EventWriter {
     const json = this.#delta(delta, index, choice);
     const logprobs = this.visible.logprobs ? delta.logprobs : undefined;
     if (json) events += this.#chunk(index, json, null, logprobs);
+    const { annotations } = delta;
+    if (annotations && this.#refusals) {
+      events += this.#chunk(index, JSON.stringify({ annotations }), null);
+    }
     if (delta.finish_reason !== undefined) {
       events += this.#finish(delta.finish_reason, index, choice);
     }

@@ -68,5 +68,6 @@ function choiceBody(
 ): object {
   const { content } = message;
   const texts = choice?.is_refusal ? { content: null, refusal: content } : { refusal: null };
-  return { ...rest, message: { ...message, ...texts }, logprobs };
+  const cited = choice?.annotations && { annotations: choice.annotations };
+  return { ...rest, message: { ...message, ...texts, ...cited }, logprobs };
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../core/errors.js';
 import { publicName, type Model } from '../../../core/model.js';
+import { toolPriceName } from '../../../core/server-tools.js';
 import { headerSafe } from '../../../http/ignored-header.js';
 import { isRecord } from '../../../lib/objects.js';
 import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-completion.js';
@@ -8,10 +9,10 @@ import type { ChatCompletionBody, ToolEntry } from '../../../schema-types/chat-c
 const SHOWN_CHARACTERS = 64;
 
 /**
- * The body of any format without the tools of types that the model does not list. An upstream runs
- * such a tool itself and charges for it beside the tokens, so it is never sent unpriced. Agents
- * offer some in every request, so it is left out and named. Throws `GatewayError` if the client
- * demands one.
+ * The body of any format without the tools that the model neither lists by type nor has a price
+ * for. An upstream runs such a tool itself and charges for it beside the tokens, so it is never
+ * sent unpriced. Agents offer some in every request, so it is left out and named. Throws
+ * `GatewayError` if the client demands one.
  */
 export function withoutOwnTools(
   body: ChatCompletionBody,
@@ -20,7 +21,9 @@ export function withoutOwnTools(
 ): ChatCompletionBody {
   const { tools, tool_choice: choice } = body;
   const isTaken = ({ type }: ToolEntry): boolean =>
-    type === 'function' || model.tool_types?.has(type) === true;
+    type === 'function' ||
+    model.tool_types?.has(type) === true ||
+    model.upstreams.some(({ price }) => price.per_tool_call?.has(toolPriceName(type)));
   if (!tools || tools.every(isTaken)) return body;
   const kept = tools.filter(isTaken);
   const left = tools.filter((tool) => !isTaken(tool));

@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../../../core/usage.js';
-import type { ToolCall, ReasoningDetail } from '../codec.js';
+import type { Annotation, ToolCall, ReasoningDetail } from '../codec.js';
 import type { ChatRequest, ClientTools, AnswerHead } from '../call.js';
 import { finishReason } from './openai-answer.js';
 import { joinDetails, sealed } from './sealed-reasoning.js';
@@ -92,8 +92,13 @@ export function responseStatus(
   return { status: 'incomplete', incomplete_details: { reason } };
 }
 
-function textPart(text: string, logprobs: readonly unknown[]): object {
-  return { type: 'output_text', text, annotations: [], logprobs };
+function textPart({ text, logprobs, annotations = [] }: MessageText): object {
+  return { type: 'output_text', text, annotations: annotations.map(flatAnnotation), logprobs };
+}
+
+/** A source in the form of this API, which is flatter than that of chat completions. */
+export function flatAnnotation({ type, url_citation }: Annotation): object {
+  return { type, ...url_citation };
 }
 
 /** What a message says: text, or the refusal of an answer. */
@@ -101,10 +106,11 @@ export interface MessageText {
   text: string;
   is_refusal?: boolean | undefined;
   logprobs: readonly unknown[];
+  annotations?: readonly Annotation[] | undefined;
 }
 
-export function contentPart({ text, is_refusal, logprobs }: MessageText): object {
-  return is_refusal ? { type: 'refusal', refusal: text } : textPart(text, logprobs);
+export function contentPart(message: MessageText): object {
+  return message.is_refusal ? { type: 'refusal', refusal: message.text } : textPart(message);
 }
 
 export function messageItem(id: string, text: MessageText): Item {

@@ -1,9 +1,17 @@
 import type { Bill } from '../../../billing/bill.js';
 import type { ErrorCode, GatewayError } from '../../../core/errors.js';
 import type { FailedRequest } from '../../../pipeline/stage.js';
-import type { ChatDelta, ReasoningDetail, ToolCall, ToolCallFragment } from '../codec.js';
+import type {
+  Annotation,
+  ChatDelta,
+  HostedPart,
+  ReasoningDetail,
+  ToolCall,
+  ToolCallFragment,
+} from '../codec.js';
 import type { ChatRequest, ClientTools, AnswerHead, VisibleParts } from '../call.js';
 import { CustomInput } from './custom-input.js';
+import { hostedItem } from './hosted-search.js';
 import { EventWriter, namedEvent } from './openai-answer.js';
 import {
   withLastStatus,
@@ -18,6 +26,7 @@ import {
   splitDetails,
   summaryPart,
   contentPart,
+  flatAnnotation,
   type ResponseStatus,
   type Item,
   type ResponseBase,
@@ -36,8 +45,17 @@ const CODES: Partial<Record<ErrorCode, string>> = {
   internal_error: 'server_is_overloaded',
 };
 
+const SEARCH_STEPS = ['in_progress', 'searching', 'completed'] as const;
+
 type Open =
-  | { kind: 'message'; id: string; text: string; is_refusal: boolean; logprobs: unknown[] }
+  | {
+      kind: 'message';
+      id: string;
+      text: string;
+      is_refusal: boolean;
+      logprobs: unknown[];
+      annotations: Annotation[];
+    }
   | { kind: 'reasoning'; id: string; text: string; details: ReasoningDetail[] }
   | { kind: 'call'; id: string; call: ToolCall; index: number; input: CustomInput };
 
@@ -102,7 +120,9 @@ export class ResponsesWriter extends EventWriter {
       if (details.length > 0) events += this.#keep(details);
       for (const one of compactions) events += this.#compact(one);
     }
+    if (this.visible.tools) for (const part of delta.hosted_parts ?? []) events += this.#host(part);
     if (content) events += this.#writeText(content, delta);
+    for (const annotation of delta.annotations ?? []) events += this.#cite(annotation);
     if (this.visible.tools) for (const call of tool_calls ?? []) events += this.#callOn(call);
     if (finish_reason !== undefined) this.#finish = finish_reason;
     return events;
@@ -116,7 +136,8 @@ export class ResponsesWriter extends EventWriter {
     let open = this.#open;
     if (open?.kind !== 'message' || open.is_refusal !== is_refusal) {
       events = this.#close();
-      open = { kind: 'message', id: this.#id('msg'), text: '', is_refusal, logprobs: [] };
+      const lists = { logprobs: [], annotations: [] };
+      open = { kind: 'message', id: this.#id('msg'), text: '', is_refusal, ...lists };
       this.#open = open;
       const item = { ...messageItem(open.id, open), status: 'in_progress', content: [] };
       events += this.#added(item);
@@ -131,6 +152,34 @@ export class ResponsesWriter extends EventWriter {
     return is_refusal
       ? events + this.#inItem('response.refusal.delta', data)
       : events + this.#inItem('response.output_text.delta', { ...data, logprobs });
+  }
+
+  /** The item of a tool that the upstream has run. */
+  #host(part: HostedPart): string {
+    const events = this.#close();
+    const item = hostedItem(part, this.#id('ws')) as Item | undefined;
+    if (!item) return events;
+    const output_index = this.#output.length;
+    const begun = this.#added({ ...item, status: 'in_progress' });
+    const steps = item.type === 'web_search_call' ? SEARCH_STEPS : [];
+    const done = steps.map((step) =>
+      this.#event(`response.web_search_call.${step}`, { item_id: item.id, output_index }),
+    );
+    const ended = this.#event('response.output_item.done', { output_index, item });
+    this.#output.push(item);
+    return events + begun + done.join('') + ended;
+  }
+
+  /** A source of the open message. Its place is within the text of the whole answer. */
+  #cite(annotation: Annotation): string {
+    const open = this.#open;
+    if (open?.kind !== 'message') return '';
+    open.annotations.push(annotation);
+    return this.#inItem('response.output_text.annotation.added', {
+      content_index: 0,
+      annotation_index: open.annotations.length - 1,
+      annotation: flatAnnotation(annotation),
+    });
   }
 
   #think(delta: string): string {

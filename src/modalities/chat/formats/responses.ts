@@ -22,6 +22,7 @@ import { RESPONSES_TEXTS } from './responses-texts.js';
 import { responsesRequest } from './responses-request.js';
 import { responsesSocket } from './responses-socket.js';
 import { failedStream, ResponsesWriter } from './responses-stream.js';
+import { hostedItem } from './hosted-search.js';
 import { neededCapabilities } from './needs.js';
 
 /** OpenAI's Responses API, for its SDKs and codex, with every chat model. */
@@ -66,13 +67,18 @@ function itemsOf(head: AnswerHead, choice?: ChatChoice, tools?: ClientTools): It
   if (!choice) return items;
   const { content, reasoning_content = '', tool_calls = [] } = choice;
   const [reasoning_details, compactions] = splitDetails(choice.reasoning_details);
+  const { hosted_parts = [], annotations } = choice;
   const id = (kind: string): string => itemId(kind, head, items.length);
   if (reasoning_content !== '' || reasoning_details.length > 0) {
     items.push(reasoningItem(id('rs'), reasoning_content, reasoning_details));
   }
+  for (const part of hosted_parts) {
+    const item = hostedItem(part, id('ws'));
+    if (item) items.push(item as Item);
+  }
   if (content) {
     const { is_refusal, logprobs } = choice;
-    const words = { text: content, is_refusal, logprobs: logprobsOf(logprobs) };
+    const words = { text: content, is_refusal, logprobs: logprobsOf(logprobs), annotations };
     items.push(messageItem(id('msg'), words));
   }
   for (const call of tool_calls) items.push(callItem(id('fc'), call, tools));
