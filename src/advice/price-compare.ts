@@ -1,3 +1,4 @@
+import { isListPrice } from '../config/price-terms.js';
 import { tokenPrices } from '../billing/price-shape.js';
 import type { FinishedFile } from '../config/load.js';
 import type { PriceReference } from '../config/list-prices.js';
@@ -29,7 +30,7 @@ export const paidPrices = memoizeByObject((view: FinishedFile): readonly PaidPri
   view.models.flatMap((model) =>
     payersOf(model).flatMap((upstreams) => {
       const [first] = upstreams;
-      const isWritten = first && view.source.text(first.price_at) !== 'list';
+      const isWritten = first && !isListPrice(view.source, first.price_at);
       if (!first || !isWritten || first.upstream.price.free) return [];
       const { id } = model.model;
       const payers = upstreams.map((at) => ({ at, reference: referenceOf(view, id, at) }));

@@ -1,3 +1,4 @@
+import { isListPrice } from '../config/price-terms.js';
 import type { FinishedFile } from '../config/load.js';
 import type { ReadUpstream } from '../config/upstreams.js';
 import { formatDollars } from '../lib/money.js';
@@ -314,7 +315,7 @@ export const dearTier: Advice = {
     for (const { pointer, upstream, price_at } of models.flatMap((model) => model.upstreams)) {
       const place = `${pointer}/set/service_tier`;
       const isDear = upstream.set.service_tier === 'priority' && source.has(place);
-      if (!isDear || source.text(price_at) !== 'list') continue;
+      if (!isDear || !isListPrice(source, price_at)) continue;
       const tier = 'service_tier: "priority" costs more than the list price';
       yield {
         pointer: place,

@@ -1,3 +1,4 @@
+import { isListPrice } from '../config/price-terms.js';
 import { formatDollars } from '../lib/money.js';
 import { payersOf } from '../pipeline/model-check.js';
 import { quote } from '../yaml/source.js';
@@ -16,7 +17,7 @@ export const audioPrice: Advice = {
     const hearing = models.filter(({ capabilities }) => capabilities.has('audio'));
     for (const payers of hearing.flatMap((model) => payersOf(model))) {
       const [first] = payers;
-      if (!first || source.text(first.price_at) === 'list') continue;
+      if (!first || isListPrice(source, first.price_at)) continue;
       const { price } = first.upstream;
       const input = price.input_nano_per_million;
       if (input === 0n || price.audio_input_nano_per_million !== undefined) continue;

@@ -1,3 +1,4 @@
+import { isListPrice } from '../config/price-terms.js';
 import type { ReadModel } from '../config/models.js';
 import type { ModelNames } from '../config/model-names.js';
 import { strayPart } from '../config/upstream-model.js';
@@ -165,8 +166,7 @@ export const otherModel: Advice = {
       if (!first || !source.has(pointer) || source.hides(pointer)) continue;
       const { provider, model } = first.upstream;
       const meant = prices.find({ provider, model: entry.id }, modalities);
-      const isCopied =
-        source.has(`/models${join(model)}`) || source.text(first.price_at) === 'list';
+      const isCopied = source.has(`/models${join(model)}`) || isListPrice(source, first.price_at);
       if (meant?.model !== entry.id || first.listed?.model === entry.id || !isCopied) continue;
       const [id, other] = [quote(entry.id), quote(model)];
       const message = `model: ${other} answers for ${id}, which ${provider.manifest} has itself`;

@@ -56,6 +56,15 @@ export function upstreamCost({
   return upstream_cost_nano;
 }
 
+/** What the account owes at a price, and what the upstream takes where its price is another one. */
+export function costsAt(
+  price: Price,
+  costOf: (card: Price) => bigint,
+): Pick<Bill, 'cost_nano' | 'upstream_cost_nano'> {
+  const { cost } = price;
+  return { cost_nano: costOf(price), ...(cost && { upstream_cost_nano: costOf(cost) }) };
+}
+
 /** The receipt of a bill of which `uncollected_nano` could not be collected. */
 export function receiptOf(bill: Bill, uncollected_nano = 0n): Receipt {
   const { usage, estimated, counts, cost_nano, not_owed_nano = 0n } = bill;

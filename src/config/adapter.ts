@@ -11,6 +11,7 @@ import type {
   RequestSigner,
 } from '../core/provider.js';
 import type { ErrorReader } from '../core/upstream-error.js';
+import type { PriceTerms } from './price-terms.js';
 import type { ProviderManifest } from '../schema-types/provider.js';
 
 /** A manifest with its adapters loaded; parts of it may be missing where it has faults. */
@@ -29,6 +30,9 @@ export interface Manifest {
 export interface ReadProvider {
   provider: Provider;
   manifest: Manifest;
+  /** The price of its models that have none of their own, and the discount that it gives. */
+  price?: PriceTerms;
+  discount: bigint;
 }
 
 /** The folder of the gateway's own adapters: beside `src/`, compiled or not, like this file. */

@@ -82,6 +82,7 @@ export async function load(
     gateway.providers ?? {},
     manifests,
     readCallTerms(source, '/defaults', gateway.defaults ?? {}),
+    modalities,
   );
   const known: Known = {
     owners: source.complete ? source.keys('/owners') : undefined,

@@ -10,7 +10,8 @@ import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import { checkLimits } from './limit-checks.js';
 import { listedWork } from './model-work.js';
 import type { CheckedModel } from '../pipeline/model-check.js';
-import { checkListUnits, checkUnits, examplePrice, readPrice } from './prices.js';
+import { isListPrice, isListTerms, readPriceTerms, type PriceTerms } from './price-terms.js';
+import { checkListUnits, checkUnits, examplePrice } from './prices.js';
 import { isMisspelt } from '../yaml/misspelt.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -60,7 +61,7 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
   checkCapabilities(source, pointer, listed, upstreams, known.modalities);
   checkPrices(source, pointer, entry, capabilities, upstreams, known);
   for (const { price_at, listed } of upstreams) {
-    if (!listed || source.text(price_at) !== 'list') continue;
+    if (!listed || !isListPrice(source, price_at)) continue;
     checkListUnits(source, price_at, listed, capabilities, known.modalities);
   }
   const limits = entry.limits ?? {};
@@ -91,7 +92,7 @@ function readModel(source: Source, id: string, entry: Entry, known: Known): Read
     passthrough,
     ...(tool_types && { tool_types }),
     ...(rates && { rates }),
-    price: paid === 'list' ? (upstreams[0]?.upstream.price ?? FREE) : paid,
+    price: !paid || isListTerms(paid) ? (upstreams[0]?.upstream.price ?? FREE) : paid,
   };
   return { ...checked, model };
 }
@@ -144,10 +145,13 @@ interface ModelToPrice {
 function readModelPrice(
   source: Source,
   { pointer, id, entry: { price, upstreams = [] }, capabilities }: ModelToPrice,
-  { modalities, prices }: Known,
-): Price | 'list' {
-  if (price === 'list') return price;
-  if (price !== undefined) return readPrice(source, `${pointer}/price`, price, modalities);
+  { modalities, prices, providers }: Known,
+): PriceTerms | undefined {
+  if (price !== undefined) return readPriceTerms(source, `${pointer}/price`, price, modalities);
+  const isPriced = upstreams.every((one) => {
+    return one?.price !== undefined || providers.get(one?.provider ?? '')?.price;
+  });
+  if (isPriced && upstreams.length > 0 && !source.has(`${pointer}/price`)) return undefined;
   const isElsewhere = hasForeignPrice(source, pointer) || isBeside(source, pointer, 'price');
   if (!source.has(`${pointer}/price`) && !isElsewhere) {
     const message = `${quote(id)} has capabilities that cost money, but no price`;

@@ -14,6 +14,8 @@ import { checkNames } from './adapter.js';
 import { readAddress } from './address.js';
 import { readHeaders } from './headers.js';
 import type { Manifest, ReadProvider } from './adapter.js';
+import type { Modalities } from '../pipeline/modality.js';
+import { readDiscount, readPriceTerms } from './price-terms.js';
 import type { Manifests } from './manifest.js';
 import { readServiceAccount } from './service-account.js';
 import { readSigner } from './signer.js';
@@ -36,6 +38,7 @@ export async function readProviders(
   entries: Readonly<Record<string, Entry | undefined>>,
   manifests: Manifests,
   defaults: CallTerms,
+  modalities: Modalities,
 ): Promise<Map<string, ReadProvider>> {
   const read = new Map<string, ReadProvider>();
   const found = Object.entries(entries).map(async ([name, entry]) => {
@@ -43,7 +46,12 @@ export async function readProviders(
   });
   for (const { name, entry, manifest } of await Promise.all(found)) {
     if (!entry || !manifest?.source.readable) continue;
-    read.set(name, { provider: readProvider(source, name, entry, manifest, defaults), manifest });
+    const provider = readProvider(source, name, entry, manifest, defaults);
+    const pointer = `/providers${join(name)}`;
+    const { price } = entry;
+    const terms = price && readPriceTerms(source, `${pointer}/price`, price, modalities);
+    const discount = readDiscount(source, pointer);
+    read.set(name, { provider, manifest, ...(terms && { price: terms }), discount });
   }
   return read;
 }

@@ -7,7 +7,7 @@ import { nameHint, nearestWord } from '../yaml/did-you-mean.js';
 import type { ListPrice, ListPrices } from './list-prices.js';
 import type { CheckedUpstream } from '../pipeline/model-check.js';
 import type { Modalities } from '../pipeline/modality.js';
-import { readPrice } from './prices.js';
+import { isListTerms, priceAt, readPriceTerms, type PriceTerms } from './price-terms.js';
 import { checkModel } from './upstream-model.js';
 import { flow } from '../yaml/schema-walk.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
@@ -68,8 +68,8 @@ interface PricedModel {
   id: string;
   /** The place of its price. */
   price_at: string;
-  /** `list` where each upstream pays the list price of its own model. */
-  price: Price | 'list';
+  /** Undefined where each upstream has a price of its own, or its provider's. */
+  price: PriceTerms | undefined;
   /** What the model says of its calls. */
   terms: CallTerms;
   /** The fields that the model itself passes through. */
@@ -132,14 +132,11 @@ function readUpstream(
   checkChanges(source, pointer, own, modalities, passthrough);
   const target = { provider, model: entry.model ?? model.id };
   const listed = prices.find(target, modalities);
-  const own_at = `${pointer}/price`;
-  const price_at = entry.price === undefined ? model.price_at : own_at;
-  const paid =
-    entry.price === undefined || entry.price === 'list'
-      ? (entry.price ?? model.price)
-      : readPrice(source, own_at, entry.price, modalities);
-  const asked = { source, pointer, price_at, id: model.id, entry, read, prices, modalities };
-  checkModel(asked, paid === 'list', listed);
+  const { paid, price_at } = paidBy(source, pointer, model, entry, read, modalities);
+  const isShared = price_at.startsWith('/providers/');
+  const place = isShared ? pointer : price_at;
+  const asked = { source, pointer, price_at: place, id: model.id, entry, read, prices, modalities };
+  checkModel(asked, isListTerms(paid), listed);
   const shared = changesOf(manifest);
   const upstream: Upstream = {
     provider,
@@ -148,10 +145,27 @@ function readUpstream(
     set: entry.set ? { ...entry.set } : {},
     drop: entry.drop ? [...new Set([...shared.drop, ...entry.drop.filter(isText)])] : shared.drop,
     rename: entry.rename ? texts({ ...shared.rename, ...entry.rename }) : shared.rename,
-    price: paid === 'list' ? (listed?.price ?? NO_PRICE) : paid,
+    price: priceAt(paid, listed?.price, read.discount) ?? NO_PRICE,
   };
   const facts = hasOwnAddress(source, provider.name) ? undefined : prices.factsOf(target);
   return { pointer, upstream, price_at, listed, facts, read };
+}
+
+/** The price of an upstream: its own, else the model's, else that of its provider. */
+function paidBy(
+  source: Source,
+  pointer: string,
+  model: PricedModel,
+  { price }: PartialLoad<UpstreamEntry>,
+  { provider, price: shared = NO_PRICE }: ReadProvider,
+  modalities: Modalities,
+): { paid: PriceTerms; price_at: string } {
+  const own_at = `${pointer}/price`;
+  if (price !== undefined) {
+    return { paid: readPriceTerms(source, own_at, price, modalities), price_at: own_at };
+  }
+  if (model.price) return { paid: model.price, price_at: model.price_at };
+  return { paid: shared, price_at: `/providers${join(provider.name)}/price` };
 }
 
 /** The provider with what the entry says of its calls, else what the model says. */

@@ -1,3 +1,4 @@
+import { isListPrice } from '../config/price-terms.js';
 import { dirname, join as joinPath } from 'node:path';
 import { priceShape } from '../billing/price-shape.js';
 import type { ReadCatalogue } from '../catalogue/read-catalogue.js';
@@ -10,7 +11,6 @@ import { MODALITIES } from '../modalities/index.js';
 import type { ListPrices as PricesFile, ProviderPrices } from '../schema-types/prices.js';
 import { Report } from '../yaml/report.js';
 import { flow } from '../yaml/schema-walk.js';
-import type { Source } from '../yaml/source.js';
 import { amountsOf } from './margins.js';
 
 /** An amount that is another one in the new list; null where a list has none. */
@@ -78,7 +78,7 @@ export async function planUpdate(
     all.map((upstream): Payer => ({
       id: model.id,
       upstream,
-      pays_list: paysList(read.source, upstream.price_at),
+      pays_list: isListPrice(read.source, upstream.price_at),
     })),
   );
   const directory = dirname(file);
@@ -105,11 +105,6 @@ interface Payer {
   id: string;
   upstream: ReadUpstream;
   pays_list: boolean;
-}
-
-/** Whether a price is `list`, with a margin or without. */
-function paysList(source: Source, price_at: string): boolean {
-  return source.text(price_at) === 'list' || source.has(`${price_at}/list`);
 }
 
 /** The new list of each manifest that the file uses, if the catalogue knows its provider. */

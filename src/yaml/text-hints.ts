@@ -23,7 +23,7 @@ export function wordHint(text: string, { enum: listed, pattern }: SubSchema): st
     return `these are ${parts.length} entries: write ${parts.join(', ')}`;
   }
   if (words.includes('list') && /^list\s*[*+x\d]/i.test(text)) {
-    return 'nothing is added to list prices: write the prices that you charge';
+    return 'write a margin such as { list: +10% }, or the prices that you charge';
   }
   const foreign = Array.isArray(listed) ? foreignValueHint(text) : undefined;
   if (foreign !== undefined) return foreign;

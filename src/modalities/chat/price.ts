@@ -190,11 +190,12 @@ function possiblePrices(price: Price, { prompt_tokens }: TokenUsage, reads: numb
 }
 
 /** The prices of a call with this usage. An upstream judges each reading of a prompt by itself. */
-function priceOfUsage({ prompt_tokens }: TokenUsage, { request, upstream }: Terms): Price {
-  return priceOfPrompt(
-    upstream.price,
-    prompt_tokens / promptReads(request.call, upstream.provider),
-  );
+function priceOfUsage(
+  { prompt_tokens }: TokenUsage,
+  { request, upstream }: Terms,
+  price = upstream.price,
+): Price {
+  return priceOfPrompt(price, prompt_tokens / promptReads(request.call, upstream.provider));
 }
 
 /**
@@ -240,6 +241,9 @@ export async function chatBill(
   const unpriced = unpricedUnits(usage, terms.upstream.price, image_tokens);
   if (unpriced.length > 0) bill.unpriced = unpriced;
   if (usage.completion_tokens > max) bill.not_owed_nano = not_owed_nano;
+  // The upstream also takes its price for what the account does not owe.
+  const { cost: own } = terms.upstream.price;
+  if (own) bill.upstream_cost_nano = tokenCost(usage, priceOfUsage(usage, terms, own));
   if (isComplete && calls.every(({ is_reported }) => is_reported)) return bill;
   const reported = calls.map((call) => call.reported).reduce(addUsage, NO_TOKENS);
   const reported_nano = tokenCost(withOutput(reported, max), price);

@@ -4,6 +4,7 @@ import {
   maxTokenCost,
   readUsage,
   tokenCost,
+  costsAt,
   type Bill,
   cappedByHold,
 } from '../../billing/bill.js';
@@ -42,13 +43,11 @@ export function embeddingMaxTokens(call: EmbeddingCall): number {
 export async function embeddingBill(usage_reported: unknown, terms: EmbeddingTerms): Promise<Bill> {
   const { call, price, hold_nano } = terms;
   const believed = believable(usage_reported, terms);
-  if (believed) {
-    return { usage: believed, cost_nano: tokenCost(believed, price), estimated: false };
-  }
-  const usage = await estimate(call);
-  const cost = tokenCost(usage, price);
-  const cost_nano = cappedByHold(cost, hold_nano);
-  return { usage, cost_nano, estimated: true };
+  const usage = believed ?? (await estimate(call));
+  const costs = costsAt(price, (card) => tokenCost(usage, card));
+  if (believed) return { usage, ...costs, estimated: false };
+  const cost_nano = cappedByHold(costs.cost_nano, hold_nano);
+  return { usage, ...costs, cost_nano, estimated: true };
 }
 
 /** The reported usage, if it has input tokens and no output tokens. */

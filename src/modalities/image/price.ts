@@ -6,6 +6,7 @@ import {
   maxTokenCost,
   readUsage,
   tokenCost,
+  costsAt,
   type Bill,
   cappedByHold,
   hasTokenPrice,
@@ -142,12 +143,12 @@ export async function imageBill(
   if (reported || !hasTokenPrice(price)) {
     const usage = reported ?? NO_TOKENS;
     const estimated = kinds.some((kind) => isUnknownPrice(price, kind));
-    return { usage, cost_nano: costOf(kinds, usage, price), estimated };
+    return { usage, ...costsOf(kinds, usage, price), estimated };
   }
   const usage = await estimate(kinds, terms);
-  const cost = costOf(kinds, usage, price);
-  const cost_nano = cappedByHold(cost, hold_nano);
-  return { usage, cost_nano, estimated: true };
+  const costs = costsOf(kinds, usage, price);
+  const cost_nano = cappedByHold(costs.cost_nano, hold_nano);
+  return { usage, ...costs, cost_nano, estimated: true };
 }
 
 /**
@@ -203,8 +204,8 @@ async function estimate(kinds: readonly Kind[], terms: Tokenized): Promise<Token
   return { prompt_tokens, completion_tokens };
 }
 
-function costOf(kinds: readonly Kind[], tokens: TokenUsage, price: Price): bigint {
-  return imagesCost(kinds, price) + tokenCost(tokens, price);
+function costsOf(kinds: readonly Kind[], tokens: TokenUsage, price: Price) {
+  return costsAt(price, (card) => imagesCost(kinds, card) + tokenCost(tokens, card));
 }
 
 function imagesCost(kinds: readonly Kind[], price: Price): bigint {

@@ -4,6 +4,7 @@ import {
   maxTokenCost,
   readUsage,
   tokenCost,
+  costsAt,
   type Bill,
   cappedByHold,
 } from '../../billing/bill.js';
@@ -68,14 +69,15 @@ export async function moderationBill(
 ): Promise<Bill> {
   const { price, hold_nano } = terms;
   const usage = believable(usage_reported, terms);
-  if (usage) return { usage, cost_nano: tokenCost(usage, price), estimated: false };
+  const costsOf = (used: TokenUsage) => costsAt(price, (card) => tokenCost(used, card));
+  if (usage) return { usage, ...costsOf(usage), estimated: false };
   if (price.input_nano_per_million === 0n) {
     return { usage: NO_TOKENS, cost_nano: 0n, estimated: false };
   }
   const counted = await estimate(terms);
-  const cost = tokenCost(counted, price);
-  const cost_nano = cappedByHold(cost, hold_nano);
-  return { usage: counted, cost_nano, estimated: true };
+  const costs = costsOf(counted);
+  const cost_nano = cappedByHold(costs.cost_nano, hold_nano);
+  return { usage: counted, ...costs, cost_nano, estimated: true };
 }
 
 /** The reported usage, without output tokens: a verdict costs nothing. */

@@ -1,5 +1,5 @@
 import { divideUp, maxNano } from '../../lib/money.js';
-import type { Bill } from '../../billing/bill.js';
+import { costsAt, type Bill } from '../../billing/bill.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import { NO_TOKENS } from '../../core/usage.js';
@@ -49,7 +49,7 @@ export function speechBill(call: Spoken, price: Price): Bill {
 function billOfCharacters(characters: number, price: Price): Bill {
   return {
     usage: NO_TOKENS,
-    cost_nano: speechCost(characters, price),
+    ...costsAt(price, (card) => speechCost(characters, card)),
     estimated: false,
     counts: { characters },
   };

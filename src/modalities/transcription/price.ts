@@ -5,6 +5,7 @@ import {
   maxTokenCost,
   readUsage,
   tokenCost,
+  costsAt,
   type Bill,
   cappedByHold,
   hasTokenPrice,
@@ -113,9 +114,10 @@ export async function transcriptionBill(
   const usage = hasTokenPrice(price)
     ? (reported_usage ?? (await estimate(seconds, reply)))
     : NO_TOKENS;
-  const cost = minuteCost(seconds, price) + tokenCost(usage, price);
+  const costs = costsAt(price, (card) => minuteCost(seconds, card) + tokenCost(usage, card));
+  const { cost_nano: cost } = costs;
   const cost_nano = estimated ? cappedByHold(cost, hold_nano) : cost;
-  return { usage, cost_nano, estimated, counts: { audio_seconds: rounded(seconds) } };
+  return { usage, ...costs, cost_nano, estimated, counts: { audio_seconds: rounded(seconds) } };
 }
 
 /** The seconds rounded to milliseconds, by which they are charged. */
