@@ -1,4 +1,4 @@
-import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { InitProvider } from '../config/init-providers.js';
@@ -6,6 +6,7 @@ import { ConfigError } from '../config/config-error.js';
 import type { Findings, Missed, PlannedProvider } from '../gateway/init-plan.js';
 import type { LocalAddress } from '../gateway/local-servers.js';
 import { fileFault } from '../lib/file-fault.js';
+import { replaceFile } from '../lib/replace-file.js';
 import { packageRoot } from '../lib/package-root.js';
 import { shellWord } from '../lib/shell-quote.js';
 import { nameHint } from '../yaml/did-you-mean.js';
@@ -122,24 +123,12 @@ async function write(
   const date = new Date().toISOString().slice(0, 10);
   const text = initFile({ schema: schemaOf(file), date, port: freePort(found), providers });
   try {
-    await (force ? replace(file, text) : writeFile(file, text, { flag: 'wx' }));
+    await (force ? replaceFile(file, text) : writeFile(file, text, { flag: 'wx' }));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : '';
     if (code === 'EEXIST') throw new UsageError(`${file} is there already; --force replaces it`);
     const fault = fileFault(file, error);
     throw fault === undefined ? error : new UsageError(fault);
-  }
-}
-
-/** Replaces a file in one step: a gateway that reads it never sees a part. */
-async function replace(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}.tmp`;
-  try {
-    await writeFile(draft, text, { flag: 'wx' });
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
   }
 }
 

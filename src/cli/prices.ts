@@ -1,7 +1,8 @@
-import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { ListChange, OwnAmount, PriceUpdate } from '../gateway/price-update.js';
 import { fileFault } from '../lib/file-fault.js';
+import { replaceFile } from '../lib/replace-file.js';
 import { acting, command, group, UsageError } from './command.js';
 import { pluralize, printJson, printLine } from './print.js';
 
@@ -39,7 +40,7 @@ async function updatePrices({ config, from, dryRun, json }: Options): Promise<vo
   const catalogue = await readCatalogue(from);
   const plan = await planUpdate(config, catalogue, await dayOf(catalogue.source, Date.now()));
   const isWritten = dryRun !== true;
-  if (isWritten) await replaceFile(plan.file, plan.text);
+  if (isWritten) await write(plan.file, plan.text);
   const { text: _, ...shown } = plan;
   if (json) return printJson({ ...shown, written: isWritten });
   for (const line of linesOf(plan)) printLine(line);
@@ -56,14 +57,10 @@ async function dayOf(source: string, now_ms: number): Promise<string> {
 /** Archives leave files with days of long ago. */
 const FIRST_MS = Date.UTC(2023, 0, 1);
 
-/** Replaces a file in one step: a gateway that reads it never sees a part. */
-async function replaceFile(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}.tmp`;
+async function write(file: string, text: string): Promise<void> {
   try {
-    await writeFile(draft, text, { flag: 'wx' });
-    await rename(draft, file);
+    await replaceFile(file, text);
   } catch (error) {
-    await rm(draft, { force: true });
     const fault = fileFault(file, error);
     throw fault === undefined ? error : new UsageError(fault);
   }

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, mkdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { SettingsFile } from '../dashboard/coding-agents.js';
 import { fileFault } from '../lib/file-fault.js';
+import { replaceFile } from '../lib/replace-file.js';
 import { UsageError } from './command.js';
 import { commandIo } from './command-io.js';
 import { UnsafeText, withSettings } from './settings-text.js';
@@ -60,14 +61,7 @@ export async function writePlanned({
       return undefined;
     }
     const copy = before === undefined ? undefined : await copyOf(real);
-    const draft = `${real}.${process.pid}.tmp`;
-    try {
-      await writeFile(draft, text, { flag: 'wx', mode: MODE });
-      await rename(draft, real);
-    } catch (error) {
-      await rm(draft, { force: true });
-      throw error;
-    }
+    await replaceFile(real, text, MODE);
     return copy;
   } catch (error) {
     const fault = fileFault(path, error);
