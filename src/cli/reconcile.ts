@@ -145,18 +145,14 @@ function tokensIn(tokens: Record<string, number> | null): number | null {
   return tokens && Object.values(tokens).reduce((sum, count) => sum + count, 0);
 }
 
-function verdictOf({
-  difference,
-  bill,
-  within,
-  tolerance_percent,
-  percent,
-}: Reconciliation): string {
+function verdictOf(report: Reconciliation): string {
+  const { difference, bill, ledger, within, tolerance_percent, percent } = report;
   const word = within ? 'Within' : 'Beyond';
   const told =
-    difference === null || bill.cost === null
+    difference === null || bill.cost === null || ledger.cost === null
       ? `the tokens differ by ${percent} %`
-      : `the bill of ${cents(bill.cost)} is ${cents(difference)} (${percent} %) above the ledger`;
+      : `${cents(bill.cost)} billed, ${cents(ledger.cost)} in the ledger, ` +
+        `a difference of ${cents(difference)} (${percent} %)`;
   return `${word} the tolerance of ${tolerance_percent} %: ${told}.`;
 }
 

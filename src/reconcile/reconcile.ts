@@ -67,7 +67,8 @@ export async function reconcile(
   addAborted(ledger, await store.aborted(range), configuration);
   const prices = pricesByModel(configuration, providers);
   const facts = factsOf(bill);
-  const models = [...ledger.models].map((model) => {
+  const names = new Set([...ledger.models, ...matched.days.keys()]);
+  const models = [...names].map((model) => {
     const days = daysOf(model, matched, ledger);
     const price = prices.get(model);
     return { model, names: matched.names.get(model) ?? [], days, price };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { formatDollars, parseDollars } from '../../src/lib/money.js';
+import { formatDollars, parseDollars, roundedDollars } from '../../src/lib/money.js';
 
 describe('parsing and formatting dollars', () => {
   const amounts: [string, bigint][] = [
@@ -63,4 +63,33 @@ describe('parsing and formatting dollars', () => {
     const amount = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n });
     fc.assert(fc.property(amount, (nano) => parseDollars(formatDollars(nano)) === nano));
   });
+});
+
+describe('dollars that another program wrote', () => {
+  it('are the same as those of the file, where they have as many digits', () => {
+    fc.assert(
+      fc.property(fc.bigInt(-(10n ** 20n), 10n ** 20n), (nano) => {
+        expect(roundedDollars(formatDollars(nano))).to.equal(nano);
+      }),
+    );
+  });
+
+  const rounded: [string, bigint | undefined][] = [
+    ['0.00000000049', 0n],
+    ['0.0000000005', 1n],
+    ['-0.0000000015', -2n],
+    ['1.2345678905e-1', 123_456_789n],
+    ['1e-12', 0n],
+    ['3', 3_000_000_000n],
+    ['', undefined],
+    ['.', undefined],
+    ['1,5', undefined],
+    ['NaN', undefined],
+    ['9'.repeat(31), undefined],
+  ];
+  for (const [text, nano] of rounded) {
+    it(`are ${nano} nano-dollars for "${text}"`, () => {
+      expect(roundedDollars(text)).to.equal(nano);
+    });
+  }
 });
