@@ -7,6 +7,7 @@ import { isRecord, mapChanged, mapContent, recordsIn } from '../../lib/objects.j
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
 import type { MessagesBlock } from '../../schema-types/messages.js';
 import type { ChatCall, MessagesOriginal } from './codec.js';
+import { namesOfTool } from './formats/own-tools.js';
 
 /** A call as it may be sent, and the names of the fields that were left out of it. */
 export interface GuardedCall {
@@ -63,34 +64,30 @@ function withoutUnpricedTools(call: ChatCall, { price }: Upstream, ignored: Set<
   if (max_tool_calls === undefined) return call;
   const { tools: given, tool_choice: choice, parallel_tool_calls: _, ...others } = fields;
   const tools = recordsIn(given);
-  const isTaken = ({ type }: Tool): boolean =>
-    typeof type !== 'string' ||
-    type === 'function' ||
-    tool_types?.has(type) === true ||
-    price.per_tool_call?.has(toolPriceName(type)) === true;
+  const isPriced = ({ type }: Tool): boolean =>
+    price.per_tool_call?.has(toolPriceName(String(type))) === true;
+  const isTaken = (tool: Tool): boolean =>
+    tool.type === 'function' || tool_types?.has(String(tool.type)) === true || isPriced(tool);
   const left = tools.filter((tool) => !isTaken(tool));
-  if (left.length === 0) return call;
   const kept = tools.filter(isTaken);
+  // Without a price there is nothing to bound.
+  const { max_tool_calls: _bound, ...unbounded } = call;
+  const guarded = kept.some(isPriced) ? call : unbounded;
+  if (left.length === 0) return guarded;
   for (const { type } of left) ignored.add(`tools[].${headerSafe(String(type))}`);
-  if (isDemanded(choice, left) || (choice === 'required' && kept.length === 0)) {
+  const demanded = isRecord(choice) ? namesOfTool(choice) : [];
+  const isDemanded = (tool: Tool): boolean =>
+    namesOfTool(tool).some((name) => demanded.includes(name));
+  const isMissed = left.some(isDemanded) && !kept.some(isDemanded);
+  if (isMissed || (choice === 'required' && kept.length === 0)) {
     const message = 'tool_choice demands a tool for which this upstream has no price.';
     throw new UpstreamError('unsupported', message, undefined, { param: 'tool_choice' });
   }
-  if (kept.length === 0) return { ...call, fields: others };
-  return { ...call, fields: { ...fields, tools: kept } };
+  if (kept.length === 0) return { ...guarded, fields: others };
+  return { ...guarded, fields: { ...fields, tools: kept } };
 }
 
 type Tool = Readonly<Record<string, unknown>>;
-
-/** Whether a choice names one of the tools, by its type or its name. */
-function isDemanded(choice: unknown, tools: readonly Tool[]): boolean {
-  if (!isRecord(choice)) return false;
-  const { type, name, function: called } = choice;
-  const wanted = [type, name, isRecord(called) ? called.name : undefined];
-  return tools.some(
-    (tool) => wanted.includes(tool.type) || (tool.name !== undefined && wanted.includes(tool.name)),
-  );
-}
 
 interface Marked {
   cache_control?: unknown;

@@ -74,6 +74,19 @@ describe('tools that an upstream runs', () => {
     expect(guardCost(listed, searching)).to.deep.equal({ call: listed, ignored: [] });
   });
 
+  it('are not bounded where the model lists them without a price', () => {
+    const listed = asking({ tools: [CODE] }, { tool_types: new Set(['code_interpreter']) });
+    expect(guardCost(listed, priced({})).call).not.to.have.property('max_tool_calls');
+  });
+
+  it('stay out of the way of a function with their name', () => {
+    const named = { type: 'function', function: { name: 'web_search' } };
+    const fields = { tools: [named, SEARCH], tool_choice: named };
+    const { call, ignored } = guardCost(asking(fields), priced({}));
+    expect(call.fields).to.deep.equal({ tools: [named], tool_choice: named });
+    expect(ignored).to.deep.equal(['tools[].web_search_20250305']);
+  });
+
   it('are left out with their choice where none has a price', () => {
     const fields = { tools: [SEARCH, CODE], tool_choice: 'auto', parallel_tool_calls: true };
     const { call, ignored } = guardCost(asking(fields), priced({}));

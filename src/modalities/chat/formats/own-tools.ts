@@ -28,15 +28,15 @@ export function withoutOwnTools(
   const kept = tools.filter(isTaken);
   const left = tools.filter((tool) => !isTaken(tool));
   for (const { type } of left) ignored.add(`tools[].${headerSafe(type)}`);
-  const demanded = isRecord(choice) ? namesOf(choice) : [];
+  const demanded = isRecord(choice) ? namesOfTool(choice) : [];
   const isCalled = (tool: ToolEntry): boolean =>
-    namesOf(tool).some((name) => demanded.includes(name));
+    namesOfTool(tool).some((name) => demanded.includes(name));
   if (left.some(isCalled) && !kept.some(isCalled)) refuseChoice(demanded, model);
   return { ...body, tools: kept };
 }
 
 /** The type of a tool or of a choice, and the name: Anthropic's choices have the name alone. */
-function namesOf(tool: object): string[] {
+export function namesOfTool(tool: object): string[] {
   const { type, name, function: called } = tool as Record<string, unknown>;
   const names = type === 'function' && isRecord(called) ? [called.name] : [type, name];
   return names.filter((one) => typeof one === 'string');
