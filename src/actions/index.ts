@@ -24,6 +24,7 @@ import { listTasks, showTask } from './task-list.js';
 import { createToken } from './token-create.js';
 import { listTokens } from './token-list.js';
 import { revokeToken } from './token-revoke.js';
+import { showProfit } from './profit-show.js';
 import { showUsage } from './usage-show.js';
 
 /** The texts of the commands that group others, by the first word of their names. */
@@ -52,6 +53,7 @@ export const ACTIONS: readonly Action[] = [
   showOwnAccount,
   showCallingKey,
   showUsage,
+  showProfit,
   createAccount,
   listAccounts,
   showAccount,

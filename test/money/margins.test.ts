@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { PROFIT_SPLITS, showProfit } from '../../src/actions/profit-show.js';
 import { showUsage } from '../../src/actions/usage-show.js';
 import type { ActionCaller } from '../../src/actions/action.js';
 import { parseDollars } from '../../src/lib/money.js';
@@ -156,6 +157,11 @@ models:${MODELS}`,
     }, 'the totals of all calls');
     const profit_nano = paid_nano + refunded_nano - cost_nano;
     expect(seen).to.deep.equal([paid_nano + refunded_nano, cost_nano, profit_nano]);
+    for (const by of PROFIT_SPLITS) {
+      const services = { store, now: Date.now, publicUrl: () => '' };
+      const { totals } = await showProfit.run(services, { by }, OPERATOR);
+      expect([totals.cost_nano, totals.upstream_cost_nano, totals.profit_nano]).to.deep.equal(seen);
+    }
   }
 
   it('is kept beside each charge, of any work, and told to the client in no header', async () => {

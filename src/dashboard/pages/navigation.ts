@@ -42,6 +42,7 @@ const OPERATOR: NavigationGroup = {
   items: [
     { path: '/operator', name: 'Live', icon: 'live' },
     { path: '/operator/requests', name: 'All requests', icon: 'requests' },
+    { path: '/operator/profit', name: 'Profit', icon: 'ledger' },
     { path: '/operator/accounts', name: 'Accounts', icon: 'accounts' },
     { path: '/operator/tasks', name: 'Tasks', icon: 'tasks' },
     { path: '/operator/providers', name: 'Providers', icon: 'providers' },

@@ -15,6 +15,7 @@ import { accountsRoutes } from './operator/accounts.js';
 import { auditPageRoute } from './operator/audit.js';
 import { billsRoute } from './operator/bills.js';
 import { liveRoute } from './operator/overview.js';
+import { profitRoute } from './operator/profit.js';
 import { providersRoute } from './operator/providers.js';
 import { refundRoutes } from './operator/refund.js';
 import { tasksRoute } from './operator/tasks.js';
@@ -49,6 +50,7 @@ export function pageRoutes(services: DashboardServices): Route[] {
     ...createKeyRoutes(services),
     ...changeKeyRoutes(services),
     liveRoute(services),
+    profitRoute(services),
     ...accountsRoutes(services),
     ...accountRoutes(services),
     ...accountActionRoutes(services),

@@ -44,9 +44,9 @@ export function usagePath(path: string, query: UsageQuery, change: Record<string
   return `${path}?${words.toString()}`;
 }
 
-/** The path of the same usage as CSV, which knows nothing of charts. */
-export function csvPath(query: UsageQuery): string {
+/** The path of the same days as CSV, which knows nothing of charts. */
+export function csvPath(query: UsageQuery, path = '/api/usage'): string {
   const words = new URLSearchParams(Object.entries({ ...query, format: 'csv' }));
   words.delete('show');
-  return `/api/usage?${words.toString()}`;
+  return `${path}?${words.toString()}`;
 }

@@ -55,6 +55,7 @@ const PATHS = [
   '/operator/tasks',
   '/operator/providers',
   '/operator/bills',
+  '/operator/profit',
   '/operator/accounts/nobody',
   '/requests/nobody',
   '/here-is-nobody',
