@@ -2,24 +2,30 @@ import type { Health } from './probes.js';
 import type { Services } from '../pipeline/services.js';
 import type { RecordQueue } from '../telemetry/record-queue.js';
 import type { GatewayFacts } from '../telemetry/view.js';
+import type { WebSockets } from './web-sockets.js';
 
 type Parts = Pick<
   Services,
   'inflight' | 'memory' | 'charge_writer' | 'store' | 'health' | 'rests'
 > & {
   records: RecordQueue;
+  sockets: Pick<WebSockets, 'size'>;
   state: Health;
 };
 
 /** The figures of a gateway that its views (metrics, alerts) may read. */
 export function factsOf(parts: Parts): GatewayFacts {
-  const { inflight, memory, charge_writer, store, health, rests, records, state } = parts;
+  const { inflight, memory, charge_writer, store, health, rests } = parts;
+  const { records, sockets, state } = parts;
   return {
     get in_flight() {
       return inflight.size;
     },
     get in_flight_bytes() {
       return memory.bytes;
+    },
+    get sockets_open() {
+      return sockets.size;
     },
     get journal_charges() {
       return charge_writer.waiting;

@@ -173,7 +173,6 @@ export class Gateway {
       store,
       state: this.#state,
     };
-    views.watch(factsOf({ ...inner, ...outer }));
     this.#server = createServer(SERVER_OPTIONS)
       .on('clientError', (error, socket) => this.#refuse(error, socket))
       .on('connect', (_req, socket) => {
@@ -184,6 +183,7 @@ export class Gateway {
     this.#serve(checked);
     this.#connections = new Connections(this.#server);
     this.#sockets = new WebSockets(this.#server, () => this.#configuration, options);
+    views.watch(factsOf({ ...inner, ...outer, sockets: this.#sockets }));
   }
 
   /**

@@ -36,6 +36,11 @@ export class WebSockets {
     });
   }
 
+  /** The number of sockets that are open. */
+  get size(): number {
+    return this.#open.size;
+  }
+
   /** Takes no further socket, and closes all, each as soon as no turn runs on it. */
   retire(): void {
     this.#isRetired = true;

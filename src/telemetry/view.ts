@@ -10,6 +10,8 @@ export interface GatewayFacts {
   /** Requests that are being served. */
   readonly in_flight: number;
   readonly in_flight_bytes: number;
+  /** WebSockets of clients. */
+  readonly sockets_open: number;
   /** Charges that wait in the journal. */
   readonly journal_charges: number;
   /** Whether the last write to the store succeeded. */

@@ -40,6 +40,9 @@ export function addStateMetrics(
   gauge('in_flight_bytes', 'What their bodies and answers weigh in memory.', (one) => {
     one.set(facts.in_flight_bytes);
   });
+  gauge('sockets_open', 'WebSockets of clients that are open.', (one) => {
+    one.set(facts.sockets_open);
+  });
   gauge('journal_charges', 'Charges that wait on disk for the store.', (one) => {
     one.set(facts.journal_charges);
   });

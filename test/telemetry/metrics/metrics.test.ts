@@ -6,6 +6,7 @@ import { serveMetrics, type MetricsServer } from '../../../src/gateway/metrics-s
 import { ask } from '../../helpers/ask.js';
 import { startGateway, type TestGateway } from '../../helpers/gateway.js';
 import { scrape, type Scrape } from '../../helpers/prometheus.js';
+import { openSocket } from '../../helpers/socket-client.js';
 import { until } from '../../helpers/until.js';
 import {
   chatJson,
@@ -157,6 +158,15 @@ describe('metrics', () => {
     expect(after.sum('tollgate_holds_open')).to.equal(0);
     expect(after.sum('tollgate_holds_dollars')).to.equal(0);
     expect(after.sum('tollgate_requests_in_flight')).to.equal(0);
+  });
+
+  it('shows the sockets that are open', async () => {
+    const { ws, closed } = await openSocket(gateway);
+    expect((await metrics()).sum('tollgate_sockets_open')).to.equal(1);
+    ws.close();
+    await closed;
+    const isClosed = async () => (await metrics()).sum('tollgate_sockets_open') === 0;
+    await until(isClosed, 'it is closed at the server too');
   });
 
   it('shows how the providers do', async () => {
