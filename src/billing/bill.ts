@@ -213,6 +213,39 @@ const MILLION = 1_000_000n;
  * output. The sum is rounded up once.
  */
 export function tokenCost(usage: TokenUsage, price: Price): bigint {
+  return divideUp(tokenMillionths(usage, price), MILLION);
+}
+
+/** The usage of a call to an upstream, and its card: the prices by which it is billed. */
+export interface BilledCall {
+  usage: TokenUsage;
+  card: Price;
+}
+
+/** The cost of calls, with their fees and tools. That of all tokens is rounded up once. */
+export function callsCost(calls: readonly BilledCall[]): bigint {
+  let millionths = 0n;
+  let others = 0n;
+  for (const { usage, card } of calls) {
+    millionths += tokenMillionths(usage, card);
+    others += card.per_request ?? 0n;
+    if (usage.tool_calls && card.per_tool_call) {
+      others += toolCost(usage.tool_calls, card.per_tool_call);
+    }
+  }
+  return divideUp(millionths, MILLION) + others;
+}
+
+function toolCost(
+  calls: Readonly<Record<string, number>>,
+  prices: ReadonlyMap<string, bigint>,
+): bigint {
+  const costs = [...prices].map(([name, nano]) => BigInt(calls[name] ?? 0) * nano);
+  return costs.reduce((sum, cost) => sum + cost, 0n);
+}
+
+/** The cost of tokens in millionths of a nano-dollar, before it is rounded. */
+function tokenMillionths(usage: TokenUsage, price: Price): bigint {
   const { cached_tokens = 0, audio_input_tokens = 0, audio_output_tokens = 0 } = usage;
   const { cache_write_tokens = 0, cache_write_1h_tokens = 0 } = usage;
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
@@ -220,36 +253,44 @@ export function tokenCost(usage: TokenUsage, price: Price): bigint {
   const written = cache_write_tokens + cache_write_1h_tokens;
   const plain = usage.prompt_tokens - cached_tokens - written - audio_input_tokens;
   const text_output = usage.completion_tokens - audio_output_tokens;
-  const sum =
+  return (
     BigInt(plain) * input +
     BigInt(cached_tokens) * (price.cached_input_nano_per_million ?? input) +
     BigInt(cache_write_tokens) * write +
     BigInt(cache_write_1h_tokens) * (price.cache_write_1h_nano_per_million ?? write) +
     BigInt(audio_input_tokens) * (price.audio_input_nano_per_million ?? input) +
     BigInt(text_output) * output +
-    BigInt(audio_output_tokens) * (price.audio_output_nano_per_million ?? output);
-  return divideUp(sum, MILLION);
+    BigInt(audio_output_tokens) * (price.audio_output_nano_per_million ?? output)
+  );
 }
 
-/** What caches saved and missed of the usage at the price; empty where it has nothing of either. */
+const WITHOUT_CACHE = { cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 };
+
+/** What caches saved and missed of calls at their prices; empty where they have nothing. */
 export function cacheSavings(
-  usage: TokenUsage,
-  price: Price,
+  calls: readonly BilledCall[],
 ): Pick<Bill, 'saved_nano' | 'missed_nano'> {
-  const { prompt_tokens, cached_tokens = 0 } = usage;
-  const { cache_write_tokens = 0, cache_write_1h_tokens = 0 } = usage;
-  const { input_nano_per_million: input, cached_input_nano_per_million: cached = input } = price;
   const savings: ReturnType<typeof cacheSavings> = {};
-  if (cached_tokens + cache_write_tokens + cache_write_1h_tokens > 0) {
-    const none = { cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 };
-    const plain = { ...usage, ...none };
-    savings.saved_nano = tokenCost(plain, price) - tokenCost(usage, price);
+  if (calls.some(({ usage }) => usesCache(usage))) {
+    const plain = calls.map(({ usage, card }) => ({ usage: { ...usage, ...WITHOUT_CACHE }, card }));
+    savings.saved_nano = callsCost(plain) - callsCost(calls);
   }
-  if (cached < input) {
-    const missed = BigInt(prompt_tokens - cached_tokens) * (input - cached);
+  let missed = 0n;
+  for (const { usage, card } of calls) {
+    const { input_nano_per_million: input, cached_input_nano_per_million: cached = input } = card;
+    if (cached >= input) continue;
+    missed += BigInt(usage.prompt_tokens - (usage.cached_tokens ?? 0)) * (input - cached);
     savings.missed_nano = divideUp(missed, MILLION);
   }
   return savings;
+}
+
+function usesCache({
+  cached_tokens = 0,
+  cache_write_tokens = 0,
+  cache_write_1h_tokens = 0,
+}: TokenUsage): boolean {
+  return cached_tokens + cache_write_tokens + cache_write_1h_tokens > 0;
 }
 
 /**
@@ -307,18 +348,4 @@ export function detailedUsageBody(usage: TokenUsage): object {
 function named(counts: Record<string, number | undefined>): object | undefined {
   const known = Object.entries(counts).filter(([, count]) => count !== undefined);
   return known.length > 0 ? Object.fromEntries(known) : undefined;
-}
-
-/** The prices of a call whose prompt has so many tokens, each time that the upstream reads it. */
-export function priceOfPrompt(price: Price, prompt_tokens: number): Price {
-  const { long_prompt } = price;
-  const isLong = long_prompt !== undefined && prompt_tokens > long_prompt.above_tokens;
-  return isLong ? priceOfLongPrompt(price) : price;
-}
-
-/** The prices of a call with a long prompt; the same price if it has no others for one. */
-export function priceOfLongPrompt({ long_prompt, ...price }: Price): Price {
-  if (!long_prompt) return price;
-  const { above_tokens: _, ...given } = long_prompt;
-  return { ...price, ...given };
 }

@@ -1,28 +1,79 @@
 import { formatDollars } from '../lib/money.js';
-import { TOKEN_UNIT_FIELDS, type Price, type TokenPrices, type TokenUnit } from '../core/model.js';
+import {
+  TOKEN_UNIT_FIELDS,
+  type LongPromptPrices,
+  type OffPeakPrices,
+  type Price,
+  type TokenPrices,
+  type TokenUnit,
+} from '../core/model.js';
 
 /**
  * A price as gateway.yaml writes it: dollars by unit, or `free`. A number in it is not of dollars
  * but of tokens, the `above_tokens` of `long_prompt`.
  */
-export type PriceShape = 'free' | Record<string, string | Record<string, string | number>>;
+export type PriceShape = 'free' | PriceBlock;
+
+export interface PriceBlock {
+  [unit: string]: string | number | PriceBlock;
+}
 
 /** Writes a price as gateway.yaml does. */
 export function priceShape(price: Price): PriceShape {
   if (price.free) return 'free';
-  const shape: PriceShape = {};
+  const shape: PriceBlock = {};
   for (const [unit, nano] of tokenPrices(price)) shape[unit] = formatDollars(nano);
-  const { long_prompt } = price;
-  if (long_prompt) {
-    const { above_tokens } = long_prompt;
-    shape.long_prompt = { above_tokens, ...tokensInDollars(long_prompt) };
+  Object.assign(shape, longPromptShape(price));
+  const { tiers, off_peak, per_tool_call, per_request } = price;
+  if (tiers) {
+    const tierShapes = [...tiers].map(([name, tier]) => {
+      return [name, { ...tokensInDollars(tier), ...longPromptShape(tier) }] as const;
+    });
+    shape.tiers = Object.fromEntries(tierShapes);
   }
+  if (off_peak) shape.off_peak = { ...hoursShape(off_peak), ...tokensInDollars(off_peak) };
+  if (per_tool_call) shape.per_tool_call = inDollars(per_tool_call);
+  if (per_request !== undefined) shape.per_request = formatDollars(per_request);
   if (price.per_image) shape.per_image = inDollars(price.per_image);
   if (price.per_video_second) shape.per_video_second = inDollars(price.per_video_second);
   const { per_million_characters: characters, per_audio_minute: minute } = price;
   if (characters !== undefined) shape.per_million_characters = formatDollars(characters);
   if (minute !== undefined) shape.per_audio_minute = formatDollars(minute);
   return shape;
+}
+
+function longPromptShape({ long_prompt }: { long_prompt?: LongPromptPrices }): PriceBlock {
+  if (!long_prompt) return {};
+  const { above_tokens } = long_prompt;
+  return { long_prompt: { above_tokens, ...tokensInDollars(long_prompt) } };
+}
+
+/** The hours of off-peak prices as gateway.yaml writes them. */
+export function hoursShape({ from_minute, to_minute, zone }: OffPeakPrices) {
+  return { from: clockTime(from_minute), to: clockTime(to_minute), zone };
+}
+
+function clockTime(minute: number): string {
+  const [hours, minutes] = [Math.floor(minute / 60), minute % 60];
+  return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+/** The amounts of a block and of those within it, by the names that lead there. */
+export function amountsIn(block: PriceBlock): [names: string[], dollars: string][] {
+  return Object.entries(block).flatMap(([name, value]): [string[], string][] => {
+    if (typeof value === 'object') {
+      return amountsIn(value).map(([names, dollars]) => [[name, ...names], dollars]);
+    }
+    return isAmount(name, value) ? [[[name], value]] : [];
+  });
+}
+
+/** The values of off-peak prices that are no dollars. */
+const HOURS: ReadonlySet<string> = new Set(['from', 'to', 'zone']);
+
+/** Whether a value of a price is of dollars. */
+export function isAmount(name: string, value: string | number): value is string {
+  return typeof value === 'string' && !HOURS.has(name);
 }
 
 function tokensInDollars(prices: Partial<TokenPrices>): Record<string, string> {

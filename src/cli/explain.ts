@@ -4,7 +4,7 @@ import { formatDuration } from '../gateway/config-units.js';
 import type { Margin } from '../gateway/margins.js';
 import type { Preview } from '../gateway/preview.js';
 import { formatDollars, withDollarSign } from '../lib/money.js';
-import { priceShape, type PriceShape } from '../billing/price-shape.js';
+import { isAmount, priceShape, type PriceBlock, type PriceShape } from '../billing/price-shape.js';
 import { nameHint } from '../yaml/did-you-mean.js';
 import {
   modelNamed,
@@ -265,10 +265,15 @@ function priceLines(price: PriceShape): string[] {
   if (price === 'free') return ['free'];
   return Object.entries(price).map(([unit, value]) => {
     if (typeof value === 'string') return `${unit} ${withDollarSign(value)}`;
-    const kinds = Object.entries(value).map(
-      ([kind, amount]) => `${kind} ${typeof amount === 'string' ? withDollarSign(amount) : amount}`,
-    );
-    return `${unit} ${kinds.join(', ')}`;
+    return `${unit} ${typeof value === 'number' ? value : blockTexts(value).join(', ')}`;
+  });
+}
+
+/** Each value of a block of a price, behind the names that lead there. */
+function blockTexts(block: PriceBlock): string[] {
+  return Object.entries(block).flatMap(([name, value]) => {
+    if (typeof value === 'object') return blockTexts(value).map((text) => `${name} ${text}`);
+    return `${name} ${isAmount(name, value) ? withDollarSign(value) : value}`;
   });
 }
 

@@ -222,12 +222,13 @@ function readLimits({ limits = {} }: Entry, known: Known): Model['limits'] {
   const shared = known.default_max_tokens;
   const default_max_tokens = own ?? (shared === undefined ? undefined : Math.min(shared, upper));
   const video = readVideoLimits(limits);
-  const { images, image_pixels, audio_seconds } = limits;
+  const { tool_calls, images, image_pixels, audio_seconds } = limits;
   return {
     max_tokens,
     ...(default_max_tokens !== undefined && { default_max_tokens }),
     context,
     image_tokens,
+    ...(tool_calls !== undefined && { tool_calls }),
     ...(images !== undefined && { images }),
     ...(image_pixels !== undefined && { image_pixels }),
     ...(audio_seconds !== undefined && { audio_seconds }),

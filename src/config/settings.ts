@@ -6,7 +6,7 @@ import { readAlerts } from './alerts.js';
 import { readTraces } from './traces.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
-import { readTimeZone } from './time-zone.js';
+import { readTimeZone } from '../yaml/time-zone.js';
 import { checkUnreadStore, readStoreUrl } from './store-url.js';
 import type { Configuration } from '../core/configuration.js';
 import { readRateLimits } from './rates.js';
@@ -98,7 +98,7 @@ export function readSettings(
     is_public_url_default: url === undefined && !source.invalid_pointers.has('/public_url'),
     store,
     journal: journalFolder(directory, store, gateway.journal),
-    time_zone: readTimeZone(source, gateway.time_zone),
+    time_zone: readTimeZone(source, '/time_zone', gateway.time_zone),
     drain_ms,
     drain_delay_ms: duration('drain_delay', 0, 0),
     keep_alive_ms,

@@ -11,7 +11,7 @@ import { DEFAULT_STORE, journalFolder, readPublicUrl, LISTEN } from './settings.
 import { readListen } from './listen-address.js';
 import { quote, type Source } from '../yaml/source.js';
 import { readStoreUrl } from './store-url.js';
-import { DEFAULT_TIME_ZONE, isTimeZone } from './time-zone.js';
+import { DEFAULT_TIME_ZONE, isTimeZone } from '../yaml/time-zone.js';
 import { unreadable } from '../yaml/unreadable.js';
 
 /** Is told the first fault of a file that is no YAML, of which only some lines are used. */

@@ -1,4 +1,4 @@
-import { priceShape, type PriceShape } from '../billing/price-shape.js';
+import { amountsIn, priceShape, type PriceShape } from '../billing/price-shape.js';
 import { pricesBeside } from '../config/list-prices.js';
 import type { Upstream } from '../core/model.js';
 import { MODALITIES } from '../modalities/index.js';
@@ -33,8 +33,8 @@ export async function margins(
     const own = amountsOf(priceShape(upstream.price));
     return [...amountsOf(priceShape(listed.price))].flatMap(([unit, list]) => {
       // A free model has a price of zero for each unit.
-      // A price without one for long prompts holds for these too.
-      const short = unit.replace(/^long_prompt /u, '');
+      // A price without one for a tier, for hours or for long prompts holds for these too.
+      const short = unit.replace(/^(?:tiers \S+ |off_peak )?(?:long_prompt )?/u, '');
       const price = own.get(unit) ?? own.get(short) ?? (upstream.price.free ? '0.00' : undefined);
       if (price === undefined) return [];
       return [
@@ -57,16 +57,8 @@ function marginOf(price: number, list: number): number | null {
   return price === 0 ? null : Number((((price - list) / price) * 100).toFixed(1));
 }
 
-/** Dollars by unit; a price by size, quality or length of prompt has a unit for each of them. */
+/** Dollars by unit; a price by size, quality, tier or length of prompt has a unit for each. */
 export function amountsOf(shape: PriceShape): Map<string, string> {
-  const amounts = new Map<string, string>();
-  if (shape === 'free') return amounts;
-  for (const [unit, value] of Object.entries(shape)) {
-    if (typeof value === 'string') amounts.set(unit, value);
-    else
-      for (const [kind, amount] of Object.entries(value)) {
-        if (typeof amount === 'string') amounts.set(`${unit} ${kind}`, amount);
-      }
-  }
-  return amounts;
+  if (shape === 'free') return new Map();
+  return new Map(amountsIn(shape).map(([names, dollars]) => [names.join(' '), dollars]));
 }

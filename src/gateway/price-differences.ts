@@ -36,7 +36,8 @@ function shapeDifferences(name: string, before: PriceShape, after: PriceShape): 
   const changes = units.map((unit) =>
     unitDifference(unit, amountOf(unit, olds), amountOf(unit, news)),
   );
-  const texts = [...changes, lengthDifference(lengthOf(before), lengthOf(after))];
+  const length = lengthDifference(lengthOf(before), lengthOf(after));
+  const texts = [...changes, length, hoursDifference(hoursOf(before), hoursOf(after))];
   return texts.flatMap((text) => (text === undefined ? [] : [`model ${name}: ${text}`]));
 }
 
@@ -50,6 +51,18 @@ function lengthOf(shape: Exclude<PriceShape, 'free'>): number | undefined {
 function lengthDifference(old?: number, now?: number): string | undefined {
   if (old === undefined || now === undefined || old === now) return undefined;
   return `prompts above ${now} tokens cost more now, above ${old} before`;
+}
+
+function hoursOf({ off_peak }: Exclude<PriceShape, 'free'>): string | undefined {
+  if (typeof off_peak !== 'object') return undefined;
+  const { from, to, zone } = off_peak;
+  if (typeof from !== 'string' || typeof to !== 'string') return undefined;
+  return `from ${from} to ${to}${typeof zone === 'string' ? ` ${zone}` : ''}`;
+}
+
+function hoursDifference(old?: string, now?: string): string | undefined {
+  if (old === undefined || now === undefined || old === now) return undefined;
+  return `off_peak is ${now} now, ${old} before`;
 }
 
 function unitDifference(unit: string, old?: string, now?: string): string | undefined {
@@ -75,6 +88,8 @@ const PAYS_AS: Readonly<Record<string, string>> = {
 };
 
 function amountOf(unit: string, amounts: ReadonlyMap<string, string>): string | undefined {
+  const [, plain_unit] = /^(?:tiers \S+|off_peak) (.+)$/u.exec(unit) ?? [];
+  if (plain_unit !== undefined) return amounts.get(unit) ?? amountOf(plain_unit, amounts);
   const [, long_unit] = /^long_prompt (.+)$/u.exec(unit) ?? [];
   if (long_unit !== undefined) return amounts.get(unit) ?? longAmount(long_unit, amounts);
   const [, kind = ''] = /^per_image (.+)$/u.exec(unit) ?? [];

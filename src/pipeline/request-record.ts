@@ -237,7 +237,7 @@ function compose(
     audio_input_tokens: usage?.audio_input_tokens ?? null,
     audio_output_tokens: usage?.audio_output_tokens ?? null,
     reasoning_tokens: usage?.reasoning_tokens ?? null,
-    units: bill?.counts ?? null,
+    units: unitsOf(bill),
     auth_ms: rounded(notes.auth_ms),
     read_ms: rounded(notes.read_ms),
     hold_ms: rounded(notes.hold_ms),
@@ -254,6 +254,15 @@ function compose(
   };
   setTimes(record, notes);
   return record;
+}
+
+/** What is counted beside tokens, the calls of the upstream's own tools too. */
+function unitsOf(bill: Bill | Receipt | undefined): RequestRecord['units'] {
+  if (!bill) return null;
+  const { counts, usage } = bill;
+  return counts && usage.tool_calls
+    ? { ...counts, ...usage.tool_calls }
+    : (counts ?? usage.tool_calls ?? null);
 }
 
 function isStream(answer: object | undefined): boolean {

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { rateCards, usagesOf } from './helpers/rate-cards.js';
 import {
+  callsCost,
   isPlausible,
   maxTokenCost,
   readUsage,
@@ -329,7 +331,7 @@ describe('tokenCost', () => {
         const usage = read(said);
         const none = { cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 };
         const plain = { ...usage, ...none };
-        const { saved_nano = 0n, missed_nano = 0n } = cacheSavings(usage, price);
+        const { saved_nano = 0n, missed_nano = 0n } = cacheSavings([{ usage, card: price }]);
         expect(tokenCost(usage, price)).to.equal(tokenCost(plain, price) - saved_nano);
         expect(missed_nano >= 0n).to.equal(true);
         const all = { ...plain, audio_input_tokens: 0 };
@@ -356,6 +358,61 @@ describe('tokenCost', () => {
         const grown = addUsage(usage, more);
         expect(tokenCost(grown, price) >= tokenCost(usage, price)).to.equal(true);
       }),
+    );
+  });
+});
+
+describe('callsCost', () => {
+  const calls = fc.array(fc.record({ usage: usagesOf(100_000), card: rateCards }), {
+    maxLength: 4,
+  });
+
+  it('is a sum of integers in which every token counts once, and is rounded once', () => {
+    fc.assert(
+      fc.property(calls, (all) => {
+        let whole = 0n;
+        let millionths = 0n;
+        for (const { usage, card } of all) {
+          const { input_nano_per_million: input, output_nano_per_million: output } = card;
+          const write = card.cache_write_nano_per_million ?? input;
+          const of_class = {
+            cached_tokens: card.cached_input_nano_per_million ?? input,
+            cache_write_tokens: write,
+            cache_write_1h_tokens: card.cache_write_1h_nano_per_million ?? write,
+            audio_input_tokens: card.audio_input_nano_per_million ?? input,
+          };
+          let rest = usage.prompt_tokens;
+          for (const name of INPUT_CLASSES) {
+            rest -= usage[name] ?? 0;
+            millionths += BigInt(usage[name] ?? 0) * of_class[name];
+          }
+          expect(rest).to.be.at.least(0);
+          const spoken = usage.audio_output_tokens ?? 0;
+          millionths += BigInt(rest) * input;
+          millionths += BigInt(usage.completion_tokens - spoken) * output;
+          millionths += BigInt(spoken) * (card.audio_output_nano_per_million ?? output);
+          whole += card.per_request ?? 0n;
+          for (const [name, count] of Object.entries(usage.tool_calls ?? {})) {
+            for (let call = 0; call < count; call += 1)
+              whole += card.per_tool_call?.get(name) ?? 0n;
+          }
+        }
+        const rounding = (callsCost(all) - whole) * MILLION - millionths;
+        expect(rounding >= 0n && rounding < MILLION, `${rounding}`).to.equal(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is what calls cost without caches less what these saved, whatever card each has', () => {
+    fc.assert(
+      fc.property(calls, (all) => {
+        const none = { cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 };
+        const plain = all.map(({ usage, card }) => ({ usage: { ...usage, ...none }, card }));
+        const { saved_nano = 0n } = cacheSavings(all);
+        expect(callsCost(all)).to.equal(callsCost(plain) - saved_nano);
+      }),
+      { numRuns: 500 },
     );
   });
 });

@@ -6,12 +6,15 @@ import { expect } from 'chai';
 import { load, type Loaded } from '../../src/config/load.js';
 import type { Configuration } from '../../src/core/configuration.js';
 import type { Model, Upstream } from '../../src/core/model.js';
+import { DEFAULT_TOOL_CALLS } from '../../src/modalities/chat/hosted-tools.js';
 import { MODALITIES } from '../../src/modalities/index.js';
 import { isVideoCodec } from '../../src/modalities/video/codec.js';
 import { format } from '../../src/yaml/format.js';
 import { keysOf, readSchema, WRITTEN } from './schema-keys.js';
 
 /** A file with every block and no key that has a default. Keys of other kinds are taken out. */
+const TOKENS = { input_per_million: 1, output_per_million: 1 };
+
 const GATEWAY = {
   limits: {},
   requests: {},
@@ -38,6 +41,10 @@ const GATEWAY = {
     image: { ...model('simulator', ['image']), price: { per_image: 0.01 }, limits: {} },
     video: { ...model('simulator', ['video']), limits: {} },
     coded: model('coded', ['chat', 'image', 'video']),
+    night: {
+      ...model('simulator', ['chat']),
+      price: { ...TOKENS, off_peak: { from: '16:30', to: '00:30', ...TOKENS } },
+    },
     templates: model('templates', ['image', 'video']),
   },
 };
@@ -178,6 +185,10 @@ describe('the defaults of the schemas', () => {
     expect(refused).to.deep.equal([false, true, false, true]);
   });
 
+  it('are how many calls of tools a hold covers where the model does not say', () => {
+    expect(full.models.get('image')?.limits.tool_calls).to.equal(DEFAULT_TOOL_CALLS);
+  });
+
   it('are what a request for videos may ask where the model does not say', () => {
     const bodies = [{ sample_count: 4 }, { duration_seconds: 8 }, { resolution: '4k' }, {}];
     const answers = bodies.map((parameters) =>
@@ -236,7 +247,7 @@ function comparable({ providers, models, ...rest }: Configuration): object {
     })),
     models: [...models.values()].map(({ upstreams, limits, ...own }) => ({
       ...own,
-      limits: { ...limits, images: 0, image_pixels: 0, video: undefined },
+      limits: { ...limits, images: 0, image_pixels: 0, tool_calls: 0, video: undefined },
       upstreams: upstreams.map(({ provider, ...upstream }) => ({ ...upstream, by: provider.name })),
     })),
   };

@@ -9,6 +9,7 @@ import { Ago, Badge, Empty, Money } from './parts.js';
 import type { Column } from './table.js';
 import { usageText } from './usage-text.js';
 import { formatCount } from './formatting.js';
+import { isRecord } from '../../lib/objects.js';
 import type { Key } from '../../store/keys/keys.js';
 import { usageOfEntry, type LedgerEntry } from '../../store/ledger/ledger-columns.js';
 
@@ -161,14 +162,17 @@ export const CLASS_WORDS: Record<TokenClass, string> = {
   reasoning_tokens: 'reasoning',
 };
 
-/** `1,024 cached · 64 reasoning`: the tokens of each class. */
+/** `tier flex · 64 reasoning · 2 × web_search`: the tokens of each class, and what else costs. */
 function Classes(entry: LedgerEntry): JSX.Element | null {
   const counts = TOKEN_CLASSES.map((name) => [CLASS_WORDS[name], entry[name] ?? 0] as const);
+  const { service_tier: tier, tool_calls } = usageOfEntry(entry) ?? {};
+  const tools = isRecord(tool_calls) ? Object.entries(tool_calls) : [];
   const present = counts.filter(([, count]) => count > 0);
-  if (present.length === 0) return null;
-  return (
-    <div class="hint">
-      {present.map(([word, count]) => `${formatCount(count)} ${word}`).join(' · ')}
-    </div>
-  );
+  const texts = [
+    ...(typeof tier === 'string' ? [`tier ${tier}`] : []),
+    ...present.map(([word, count]) => `${formatCount(count)} ${word}`),
+    ...tools.map(([name, count]) => `${Number(count)} × ${name}`),
+  ];
+  if (texts.length === 0) return null;
+  return <div class="hint">{texts.join(' · ')}</div>;
 }

@@ -1,5 +1,11 @@
-import { tokenPrices } from '../../billing/price-shape.js';
-import { TOKEN_UNIT_FIELDS, type Model, type Price, type TokenUnit } from '../../core/model.js';
+import { hoursShape, tokenPrices } from '../../billing/price-shape.js';
+import {
+  TOKEN_UNIT_FIELDS,
+  type Model,
+  type Price,
+  type TierPrices,
+  type TokenUnit,
+} from '../../core/model.js';
 import { formatExactAmount, formatCount } from './formatting.js';
 
 type Fact = [name: string, value: string];
@@ -28,7 +34,27 @@ export function pricesOf({ price }: Model): Fact[] {
     kind.replace('/audio', ', with sound').replace('/silent', ', silent'),
     `${formatExactAmount(nano)} a second`,
   ]);
-  return [...tokens, ...longPromptPrices(price), ...images, ...videos, ...audioPrices(price)];
+  const calls = [...longPromptPrices(price), ...otherCards(price), ...callPrices(price)];
+  return [...tokens, ...calls, ...images, ...videos, ...audioPrices(price)];
+}
+
+/** The prices of tiers and of hours, each behind what it is for. */
+function otherCards({ tiers, off_peak }: Price): Fact[] {
+  const facts = [...(tiers ?? [])].flatMap(([name, tier]) => {
+    return [...blockPrices(tier, `tier ${name}`), ...longPromptPrices(tier, `tier ${name}, `)];
+  });
+  if (!off_peak) return facts;
+  const { from, to, zone } = hoursShape(off_peak);
+  return [...facts, ...blockPrices(off_peak, `from ${from} to ${to} ${zone}`)];
+}
+
+function callPrices({ per_tool_call, per_request }: Price): Fact[] {
+  const facts = [...(per_tool_call ?? [])].map(([name, nano]): Fact => [
+    `Call of ${name}`,
+    formatExactAmount(nano),
+  ]);
+  if (per_request !== undefined) facts.push(['Request', formatExactAmount(per_request)]);
+  return facts;
 }
 
 function perMillion(nano: bigint): string {
@@ -36,12 +62,16 @@ function perMillion(nano: bigint): string {
 }
 
 /** The prices that are other ones for a long prompt. */
-function longPromptPrices({ long_prompt }: Price): Fact[] {
+function longPromptPrices({ long_prompt }: TierPrices, where = ''): Fact[] {
   if (!long_prompt) return [];
   const length = `prompt above ${formatCount(long_prompt.above_tokens)} tokens`;
+  return blockPrices(long_prompt, where + length);
+}
+
+function blockPrices(prices: TierPrices, where: string): Fact[] {
   return TOKEN_UNIT_FIELDS.flatMap(([unit, field]): Fact[] => {
-    const nano = long_prompt[field];
-    return nano === undefined ? [] : [[`${UNIT_WORDS[unit]}, ${length}`, perMillion(nano)]];
+    const nano = prices[field];
+    return nano === undefined ? [] : [[`${UNIT_WORDS[unit]}, ${where}`, perMillion(nano)]];
   });
 }
 

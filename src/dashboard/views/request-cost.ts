@@ -1,4 +1,5 @@
-import { tokenCost, priceOfLongPrompt } from '../../billing/bill.js';
+import { callsCost } from '../../billing/bill.js';
+import { cardOf, cardsOf } from '../../billing/rate-card.js';
 import type { Price } from '../../core/model.js';
 import type { RequestRecord } from '../../core/request-record.js';
 import { hasTokens, type TokenUsage } from '../../core/usage.js';
@@ -40,20 +41,24 @@ export function costOf(record: RequestRecord, known: readonly Price[]): RequestC
     return { lines: line ? [line] : [], total_nano };
   }
   const usage = usageOf(record);
-  const prices = known.flatMap((price) => pricesOf(price, usage));
-  const price = prices.find((one) => tokenCost(usage, one) === total_nano);
-  if (price) return { lines: tokenLines(usage, price), total_nano };
-  for (const one of prices) {
-    const rest = unitLine(record, total_nano - tokenCost(usage, one));
-    if (rest) return { lines: [...tokenLines(usage, one), rest], total_nano };
+  const cards = known.flatMap((price) => cardsOfRequest(price, record.time_ms, usage));
+  const costWith = (card: Price): bigint => callsCost([{ usage, card }]);
+  const fitting = cards.find((one) => costWith(one) === total_nano);
+  if (fitting) return { lines: cardLines(usage, fitting), total_nano };
+  for (const one of cards) {
+    const rest = unitLine(record, total_nano - costWith(one));
+    if (rest) return { lines: [...cardLines(usage, one), rest], total_nano };
   }
   return { lines: [], total_nano };
 }
 
-/** The likelier price first: a prompt that was read several times may have been a short one. */
-function pricesOf(price: Price, { prompt_tokens }: TokenUsage): Price[] {
-  if (!price.long_prompt || prompt_tokens <= price.long_prompt.above_tokens) return [price];
-  return [priceOfLongPrompt(price), price];
+/**
+ * The likeliest card first: that of the time. Another tier may have answered, the call may have
+ * begun later, and a prompt that was read several times may have been a short one.
+ */
+function cardsOfRequest(price: Price, began_ms: number, { prompt_tokens }: TokenUsage): Price[] {
+  const likely = cardOf(price, { began_ms, prompt_tokens });
+  return [likely, ...cardsOf(price, { tier: undefined, prompt_tokens })];
 }
 
 function usageOf(record: RequestRecord): TokenUsage {
@@ -65,7 +70,22 @@ function usageOf(record: RequestRecord): TokenUsage {
     cache_write_1h_tokens: record.cache_write_1h_tokens ?? 0,
     audio_input_tokens: record.audio_input_tokens ?? 0,
     audio_output_tokens: record.audio_output_tokens ?? 0,
+    tool_calls: record.units ?? {},
   };
+}
+
+/** A line for each thing that costs something by the card. */
+function cardLines(usage: TokenUsage, card: Price): CostLine[] {
+  const lines = tokenLines(usage, card);
+  for (const [name, price_nano] of card.per_tool_call ?? []) {
+    lines.push(lineOf(`Calls of ${name}`, usage.tool_calls?.[name] ?? 0, price_nano));
+  }
+  lines.push(lineOf('Fee of the call', 1, card.per_request ?? 0n));
+  return lines.filter(({ cost_nano }) => cost_nano > 0n);
+}
+
+function lineOf(name: string, count: number, price_nano: bigint): CostLine {
+  return { name, count, price_nano, by_million: false, cost_nano: BigInt(count) * price_nano };
 }
 
 /** A line for each class of `tokenCost` that costs something. */

@@ -1,4 +1,4 @@
-import { priceOfLongPrompt } from '../../billing/bill.js';
+import { allCards } from '../../billing/rate-card.js';
 import type { Price, Upstream } from '../../core/model.js';
 import { isRecord } from '../../lib/objects.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
@@ -18,7 +18,7 @@ export function payingMarks(upstream: Upstream): MarkPlaces | undefined {
 
 /** Whether a text costs less that is written to the cache once and read there once. */
 export function paysToCache(price: Price): boolean {
-  return [price, priceOfLongPrompt(price)].every((one) => {
+  return allCards(price).every((one) => {
     const { input_nano_per_million: input, cache_write_nano_per_million: write } = one;
     const { cached_input_nano_per_million: read = input } = one;
     return write !== undefined && write + read < 2n * input;

@@ -1,6 +1,12 @@
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/operation.js';
-import { readLongPrompt } from './price-block.js';
+import {
+  readLongPrompt,
+  readOffPeak,
+  readRequestPrice,
+  readTiers,
+  readToolPrices,
+} from './price-block.js';
 import { countTokens } from './count-tokens.js';
 import {
   chatCompletion,
@@ -65,6 +71,10 @@ export const chat: Modality = {
       output_per_million: { pays: TEXT },
       audio_output_per_million: { pays: TEXT, is_class: true },
       long_prompt: { pays: TEXT, is_class: true, read: readLongPrompt },
+      tiers: { pays: TEXT, is_class: true, read: readTiers },
+      off_peak: { pays: TEXT, is_class: true, read: readOffPeak },
+      per_tool_call: { pays: TEXT, is_class: true, read: readToolPrices },
+      per_request: { pays: TEXT, is_class: true, read: readRequestPrice },
     },
     manifest: { served_by: [['chat']], read: readChat },
     does: 'writes text',

@@ -82,6 +82,8 @@ class PlannedChat implements Work, Countable {
   #inlined: Promise<ChatCall['messages']> | undefined;
   /** What the calls to the last upstream have reported. */
   #reports: UsageReport[] = [];
+  /** When that was called. */
+  #began_ms = 0;
 
   constructor(
     private readonly format: ChatFormat,
@@ -215,9 +217,11 @@ class PlannedChat implements Work, Countable {
     this.#reports = reports;
     const { texts } = this;
     const attempt = { call, upstream, head, visible, limits, client, reports, texts };
+    const began_ms = services.now();
+    this.#began_ms = began_ms;
     const received = await sendChat(attempt, network);
     texts?.release();
-    const terms = { request, model, upstream, hold_nano: hold.amount_nano, reports };
+    const terms = { request, model, upstream, began_ms, hold_nano: hold.amount_nano, reports };
     // A default that the upstream does not take is no field of the client.
     const isSent = (name: string): boolean => {
       return !(name in request.call.fields) || name in this.request.call.fields;
@@ -242,8 +246,8 @@ class PlannedChat implements Work, Countable {
   unansweredBill(upstream: Upstream, { hold }: SendContext): Promise<Bill> {
     const { model } = this;
     const request = withDefaults(this.request, upstream);
-    const reports = this.#reports;
-    const terms = { request, model, upstream, hold_nano: hold.amount_nano, reports };
+    const [reports, began_ms] = [this.#reports, this.#began_ms];
+    const terms = { request, model, upstream, began_ms, hold_nano: hold.amount_nano, reports };
     return chatBill([], terms, false);
   }
 

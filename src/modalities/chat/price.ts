@@ -1,16 +1,16 @@
 import {
   addUsage,
   cacheSavings,
+  callsCost,
   maxTokenCost,
   isPlausible,
   readPartialUsage,
-  tokenCost,
   type Bill,
+  type BilledCall,
   cappedByHold,
-  priceOfLongPrompt,
-  priceOfPrompt,
   leastTokens,
 } from '../../billing/bill.js';
+import { cardOf, cardsOf } from '../../billing/rate-card.js';
 import { unpricedUnits } from '../../billing/unpriced.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
@@ -26,6 +26,7 @@ import {
 } from './codec.js';
 import { mostSeconds } from '../../lib/audio-length.js';
 import { base64Of, headOf, isDataUrl } from '../../lib/data-url.js';
+import { askedTier, maxToolCost } from './hosted-tools.js';
 import { pictureSize, squaresOf, type PictureSize } from '../../lib/picture-size.js';
 import { readFileSize, UNKNOWN_PAGES } from './file-size.js';
 import type { MediaFile, MediaSizes } from '../../lib/media-reader.js';
@@ -155,9 +156,13 @@ export function chatMaxCost(
   for (const upstream of upstreams) {
     const { price, provider } = upstream;
     const whole = withDefaults(request, upstream);
+    const { call } = whole;
     const usage = maxTokens(whole, model, provider);
-    for (const one of possiblePrices(price, usage, promptReads(whole.call, provider))) {
-      const cost = maxTokenCost(usage, one);
+    const reads = promptReads(call, provider);
+    const tier = askedTier(call, upstream);
+    const fees = BigInt(reads) * (price.per_request ?? 0n) + maxToolCost(call, model, upstream);
+    for (const card of cardsOf(price, { tier, prompt_tokens: usage.prompt_tokens / reads })) {
+      const cost = maxTokenCost(usage, card) + fees;
       if (cost > highest) highest = cost;
     }
   }
@@ -182,30 +187,16 @@ export function chatMaxTokens(
   return highest;
 }
 
-/** The prices that a prompt of at most so many tokens can have. */
-function possiblePrices(price: Price, { prompt_tokens }: TokenUsage, reads: number): Price[] {
-  const { long_prompt } = price;
-  if (!long_prompt || prompt_tokens / reads <= long_prompt.above_tokens) return [price];
-  return [price, priceOfLongPrompt(price)];
-}
-
-/** The prices of a call with this usage. An upstream judges each reading of a prompt by itself. */
-function priceOfUsage(
-  { prompt_tokens }: TokenUsage,
-  { request, upstream }: Terms,
-  price = upstream.price,
-): Price {
-  return priceOfPrompt(price, prompt_tokens / promptReads(request.call, upstream.provider));
-}
-
 /**
- * The terms of a bill: the request, the upstream that answered, what its calls have reported, and
- * the hold (null if it is free).
+ * The terms of a bill: the request, the upstream that answered, when it was asked, what its calls
+ * have reported, and the hold (null if it is free).
  */
 export interface Terms {
   request: ChatRequest;
   model: Model;
   upstream: Upstream;
+  /** Absent for a probe, for which nobody pays. */
+  began_ms?: number;
   reports: readonly UsageReport[];
   hold_nano: bigint | null;
 }
@@ -225,35 +216,33 @@ export async function chatBill(
     reports.map((report) => usageOfCall(report, texts, terms, isComplete)),
   );
   const usage = calls.map((call) => call.usage).reduce(addUsage, NO_TOKENS);
-  const price = priceOfUsage(usage, terms);
   const max = outputLimit(request.call);
-  const owed = withOutput(usage, max);
-  const cost = tokenCost(owed, price);
-  const not_owed_nano = tokenCost(usage, price) - cost;
-  const bill: Bill = {
-    usage,
-    cost_nano: cost,
-    ...cacheSavings(owed, price),
-    estimated: false,
-  };
+  const owed = withOutput(calls, max);
+  const cost = callsCost(owed);
+  const bill: Bill = { usage, cost_nano: cost, ...cacheSavings(owed), estimated: false };
   const drawn = reports.find((report) => report.usage?.completion_tokens_details?.image_tokens);
   const image_tokens = drawn?.usage?.completion_tokens_details?.image_tokens;
   const unpriced = unpricedUnits(usage, terms.upstream.price, image_tokens);
   if (unpriced.length > 0) bill.unpriced = unpriced;
-  if (usage.completion_tokens > max) bill.not_owed_nano = not_owed_nano;
+  if (usage.completion_tokens > max) bill.not_owed_nano = callsCost(calls) - cost;
   // The upstream also takes its price for what the account does not owe.
   const { cost: own } = terms.upstream.price;
-  if (own) bill.upstream_cost_nano = tokenCost(usage, priceOfUsage(usage, terms, own));
+  if (own) {
+    const taken = calls.map((call) => ({
+      usage: call.usage,
+      card: cardFor(call.usage, own, terms),
+    }));
+    bill.upstream_cost_nano = callsCost(taken);
+  }
   if (isComplete && calls.every(({ is_reported }) => is_reported)) return bill;
-  const reported = calls.map((call) => call.reported).reduce(addUsage, NO_TOKENS);
-  const reported_nano = tokenCost(withOutput(reported, max), price);
+  const reported = calls.map((call) => ({ usage: call.reported, card: call.card }));
+  const reported_nano = callsCost(withOutput(reported, max));
   const cost_nano = reported_nano + cappedByHold(cost - reported_nano, hold_nano);
   return { ...bill, cost_nano, estimated: true };
 }
 
-/** The usage of one call, and the part of it that the upstream has reported. */
-interface CallUsage {
-  usage: TokenUsage;
+/** The usage of one call with its card, and the part of it that the upstream has reported. */
+interface CallUsage extends BilledCall {
   reported: TokenUsage;
   /** The upstream has reported all of it. */
   is_reported: boolean;
@@ -279,15 +268,26 @@ async function usageOfCall(
   const saysPrompt = prompt_tokens > 0 || isFree;
   const isBehind = !isComplete && report.is_behind;
   const counted = saysOutput && !isBehind ? 0 : await outputTokens(own, terms.request);
+  const { price } = terms.upstream;
+  const asked = askedTier(terms.request.call, terms.upstream) ?? '';
+  const tier = reported.tier ?? (price.tiers?.has(asked) ? asked : undefined);
+  const used: TokenUsage = {
+    ...reported,
+    ...(!saysPrompt && (await estimatedPrompt(terms))),
+    completion_tokens: Math.max(completion_tokens, counted),
+    ...(tier !== undefined && { tier }),
+  };
   return {
-    usage: {
-      ...reported,
-      ...(!saysPrompt && (await estimatedPrompt(terms))),
-      completion_tokens: Math.max(completion_tokens, counted),
-    },
+    usage: used,
+    card: cardFor(used, price, terms),
     reported,
     is_reported: saysPrompt && saysOutput,
   };
+}
+
+/** The card of a call by a price. An upstream judges each reading of a prompt by itself. */
+function cardFor({ tier, prompt_tokens }: TokenUsage, price: Price, terms: Terms): Price {
+  return cardOf(price, { ...terms, tier, prompt_tokens });
 }
 
 /** The reported usage; undefined if it makes no sense. */
@@ -296,12 +296,18 @@ function plausibleUsage({ usage, n }: UsageReport, { limits }: Model): TokenUsag
   return tokens && isPlausible(tokens, limits, n) ? tokens : undefined;
 }
 
-/** The usage with at most so many output tokens: text first, then audio. */
-function withOutput(usage: TokenUsage, max: number): TokenUsage {
-  if (usage.completion_tokens <= max) return usage;
-  const { audio_output_tokens = 0 } = usage;
-  const text = usage.completion_tokens - audio_output_tokens;
-  return { ...usage, completion_tokens: max, audio_output_tokens: Math.max(0, max - text) };
+/** The calls with at most so many output tokens together: in each text first, then audio. */
+function withOutput(calls: readonly BilledCall[], max: number): readonly BilledCall[] {
+  let left = max;
+  return calls.map(({ usage, card }) => {
+    const completion_tokens = Math.min(usage.completion_tokens, left);
+    left -= completion_tokens;
+    if (completion_tokens === usage.completion_tokens) return { usage, card };
+    const { audio_output_tokens: audio = 0 } = usage;
+    const text = usage.completion_tokens - audio;
+    const audio_output_tokens = Math.max(0, completion_tokens - text);
+    return { usage: { ...usage, completion_tokens, audio_output_tokens }, card };
+  });
 }
 
 function outputLimit({ max_tokens, n }: ChatCall): number {

@@ -1,5 +1,6 @@
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
-import { tokenCost, priceOfPrompt } from '../../billing/bill.js';
+import { callsCost } from '../../billing/bill.js';
+import { cardOf } from '../../billing/rate-card.js';
 import type { Model } from '../../core/model.js';
 import { chatRequest } from './formats/chat-completion.js';
 import { chatMaxCost } from './price.js';
@@ -19,6 +20,6 @@ export async function sampleBill(model: Model): Promise<SampleBill> {
     `and an answer of ${completion_tokens}, with "max_tokens": ${completion_tokens}`;
   const held_nano = chatMaxCost(request, model, model.upstreams);
   return billSample(sample, held_nano, model.upstreams, ({ price }) =>
-    tokenCost(usage, priceOfPrompt(price, PROMPT_TOKENS)),
+    callsCost([{ usage, card: cardOf(price, { prompt_tokens: PROMPT_TOKENS }) }]),
   );
 }

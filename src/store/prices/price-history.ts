@@ -1,5 +1,12 @@
 import type { Knex } from 'knex';
-import { TOKEN_UNITS, type Price, type TokenPrices } from '../../core/model.js';
+import {
+  TOKEN_UNITS,
+  type LongPromptPrices,
+  type OffPeakPrices,
+  type Price,
+  type TierPrices,
+  type TokenPrices,
+} from '../../core/model.js';
 import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
 
@@ -25,8 +32,15 @@ export interface PriceHistory {
 
 type PriceTexts = Partial<Record<keyof TokenPrices, string>>;
 
+type NotedTier = PriceTexts & { long_prompt?: PriceTexts & { above_tokens: number } };
+
 /** A price as its row has it. */
-type NotedPrice = PriceTexts & { long_prompt?: PriceTexts & { above_tokens: number } };
+type NotedPrice = NotedTier & {
+  tiers?: Record<string, NotedTier>;
+  off_peak?: PriceTexts & Pick<OffPeakPrices, 'from_minute' | 'to_minute' | 'zone'>;
+  per_tool_call?: Record<string, string>;
+  per_request?: string;
+};
 
 interface PriceRow extends PricedUpstream {
   since_ms: bigint;
@@ -114,12 +128,30 @@ function nameOfUpstream(upstream: PricedUpstream): string {
   return JSON.stringify(KEY.map((name) => upstream[name]));
 }
 
-/** The prices of tokens as JSON, in nano-dollars a million. */
-function textOfPrice({ long_prompt, ...price }: Price): string {
-  const long = long_prompt && {
-    long_prompt: { above_tokens: long_prompt.above_tokens, ...textsOf(long_prompt) },
-  };
-  return JSON.stringify({ ...textsOf(price), ...long });
+/** The prices of calls as JSON, in nano-dollars. */
+function textOfPrice(price: Price): string {
+  const { tiers, off_peak, per_tool_call, per_request } = price;
+  const noted: NotedPrice = tierTexts(price);
+  if (tiers) {
+    const entries = [...tiers].map(([name, tier]) => [name, tierTexts(tier)] as const);
+    noted.tiers = Object.fromEntries(entries);
+  }
+  if (off_peak) {
+    const { from_minute, to_minute, zone } = off_peak;
+    noted.off_peak = { from_minute, to_minute, zone, ...textsOf(off_peak) };
+  }
+  if (per_tool_call) {
+    const entries = [...per_tool_call].map(([name, nano]) => [name, String(nano)] as const);
+    noted.per_tool_call = Object.fromEntries(entries);
+  }
+  if (per_request !== undefined) noted.per_request = String(per_request);
+  return JSON.stringify(noted);
+}
+
+function tierTexts({ long_prompt, ...tier }: TierPrices): NotedTier {
+  if (!long_prompt) return textsOf(tier);
+  const { above_tokens } = long_prompt;
+  return { ...textsOf(tier), long_prompt: { above_tokens, ...textsOf(long_prompt) } };
 }
 
 function textsOf(prices: Partial<TokenPrices>): PriceTexts {
@@ -131,11 +163,33 @@ function textsOf(prices: Partial<TokenPrices>): PriceTexts {
 }
 
 function priceOf(text: string): Price {
-  const { long_prompt: long, ...texts } = JSON.parse(text) as NotedPrice;
-  const price = { free: false, input_nano_per_million: 0n, output_nano_per_million: 0n };
-  if (!long) return { ...price, ...nanosOf(texts) };
-  const long_prompt = { ...nanosOf(long), above_tokens: long.above_tokens };
-  return { ...price, ...nanosOf(texts), long_prompt };
+  const noted = JSON.parse(text) as NotedPrice;
+  const { tiers, off_peak, per_tool_call, per_request } = noted;
+  const price: Price = {
+    free: false,
+    input_nano_per_million: 0n,
+    output_nano_per_million: 0n,
+    ...tierOf(noted),
+  };
+  if (tiers) {
+    price.tiers = new Map(Object.entries(tiers).map(([name, tier]) => [name, tierOf(tier)]));
+  }
+  if (off_peak) {
+    const { from_minute, to_minute, zone } = off_peak;
+    price.off_peak = { from_minute, to_minute, zone, ...nanosOf(off_peak) };
+  }
+  if (per_tool_call) {
+    const entries = Object.entries(per_tool_call);
+    price.per_tool_call = new Map(entries.map(([name, nano]) => [name, BigInt(nano)]));
+  }
+  if (per_request !== undefined) price.per_request = BigInt(per_request);
+  return price;
+}
+
+function tierOf({ long_prompt: long, ...texts }: NotedTier): TierPrices {
+  if (!long) return nanosOf(texts);
+  const long_prompt: LongPromptPrices = { ...nanosOf(long), above_tokens: long.above_tokens };
+  return { ...nanosOf(texts), long_prompt };
 }
 
 function nanosOf(texts: PriceTexts): Partial<TokenPrices> {

@@ -40,5 +40,6 @@ export function termsOf(
   const bound = chatMaxCost(request, model, model.upstreams);
   const upstream = model.upstreams[0] ?? upstreamAt(providerAt('http://127.0.0.1'));
   const reports = [new UsageReport(0, request.call.n)];
-  return { request, model, upstream, reports, hold_nano: bound === 0n ? null : bound };
+  const began_ms = 0;
+  return { request, model, upstream, began_ms, reports, hold_nano: bound === 0n ? null : bound };
 }

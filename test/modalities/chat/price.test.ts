@@ -9,7 +9,9 @@ import {
 } from '../../../src/modalities/chat/price.js';
 import { chat as openai } from '../../../providers/openai.js';
 import { UsageReport } from '../../../src/modalities/chat/usage-report.js';
-import { tokenCost, priceOfPrompt, type Bill } from '../../../src/billing/bill.js';
+import { tokenCost, type Bill } from '../../../src/billing/bill.js';
+import { cardOf } from '../../../src/billing/rate-card.js';
+import { rateCards, reportsOf } from '../../billing/helpers/rate-cards.js';
 import { chatRequest } from '../../../src/modalities/chat/formats/chat-completion.js';
 import type { ChatMessage } from '../../../src/schema-types/chat-completion.js';
 import { FREE, modelAt, PRICE, termsOf } from '../../billing/helpers/terms.js';
@@ -129,7 +131,7 @@ describe('the max cost of a chat call', () => {
             audio_output_tokens: Math.floor(voice * completion_tokens),
           };
           for (const price of list) {
-            const cost = tokenCost(usage, priceOfPrompt(price, prompt_tokens));
+            const cost = tokenCost(usage, cardOf(price, { prompt_tokens }));
             expect(bound >= cost).to.equal(true);
           }
         },
@@ -263,6 +265,8 @@ describe('the max cost of a chat call', () => {
 });
 
 const HELLO = { messages: [{ role: 'user' as const, content: 'Hello' }] };
+const SEARCH = { type: 'web_search' };
+const CODE = { type: 'code_interpreter' };
 /** Of HELLO: 85 tokens in and 100 out at most. */
 const HOLD_NANO = 85n * 150n + 100n * 600n;
 
@@ -277,6 +281,113 @@ function billOf(usage: unknown, texts: readonly string[], terms: Terms): Promise
 function estimatedBill(texts: readonly string[], terms: Terms): Promise<Bill> {
   return billOf(undefined, texts, terms);
 }
+
+describe('the bill of a call by a rate card', () => {
+  const MOST = 80;
+  const calls = fc.record({
+    price: rateCards,
+    asked: fc.constantFrom(undefined, 'auto', 'flex', 'priority', 'default'),
+    report: reportsOf(MOST),
+    began_ms: fc.nat({ max: 2 ** 41 }),
+  });
+
+  it('is never more than the hold, whatever tier and hour it turns out to be of', async () => {
+    await fc.assert(
+      fc.asyncProperty(calls, async ({ price, asked, report, began_ms }) => {
+        const [upstream] = modelAt([price]).upstreams;
+        if (!upstream) throw new Error('The model has no upstream.');
+        const set = { ...(asked !== undefined && { service_tier: asked }), tools: [SEARCH, CODE] };
+        const model = { ...modelAt([price], MOST), upstreams: [{ ...upstream, set }] };
+        const terms = {
+          ...termsOf(HELLO, [price]),
+          model,
+          upstream: { ...upstream, set },
+          began_ms,
+        };
+        const hold_nano = chatMaxCost(terms.request, model, model.upstreams);
+        // An answer comes in the tier that was asked for, or as any other call.
+        const isOther = asked === 'flex' || asked === 'priority' || asked === 'default';
+        const service_tier =
+          isOther && report.service_tier !== asked ? 'default' : report.service_tier;
+        const bill = await billOf({ ...report, service_tier }, [''], { ...terms, hold_nano });
+        expect(bill.estimated).to.equal(false);
+        expect(bill.cost_nano <= hold_nano, `${bill.cost_nano} of ${hold_nano}`).to.equal(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  const PRICED = {
+    ...PRICE,
+    tiers: new Map([['flex', { output_nano_per_million: 300_000_000n }]]),
+    per_tool_call: new Map([['web_search', 10_000_000n]]),
+    per_request: 1_000n,
+  };
+  const usage = { prompt_tokens: 9, completion_tokens: 5 };
+  const PLAIN_NANO = 9n * 150n + 5n * 600n + 1_000n;
+  const KNOWN: [string, object, bigint][] = [
+    ['the fee of the call', {}, PLAIN_NANO],
+    ['the tier of the answer', { service_tier: 'flex' }, PLAIN_NANO - 5n * 300n],
+    ['the plain prices for a tier without prices', { service_tier: 'scale' }, PLAIN_NANO],
+    ['each call of a tool', { tool_calls: { web_search: 3 } }, PLAIN_NANO + 30_000_000n],
+    ['nothing for a tool without a price', { tool_calls: { file_search: 3 } }, PLAIN_NANO],
+  ];
+  for (const [name, more, cost_nano] of KNOWN) {
+    it(`has ${name}`, async () => {
+      const bill = await billOf({ ...usage, ...more }, ['Hello'], termsOf(HELLO, [PRICED]));
+      expect(bill.cost_nano).to.equal(cost_nano);
+    });
+  }
+
+  it('is at the tier that was asked for where the answer names none', async () => {
+    const terms = termsOf({ ...HELLO }, [PRICED]);
+    const upstream = { ...terms.upstream, set: { service_tier: 'flex' } };
+    const bill = await billOf(usage, ['Hello'], { ...terms, upstream });
+    expect(bill.cost_nano).to.equal(PLAIN_NANO - 5n * 300n);
+    expect(bill.usage.tier).to.equal('flex');
+  });
+
+  it('adds up the calls for one answer, each at its own tier, with a fee for each', async () => {
+    const terms = termsOf({ ...HELLO, n: 2 }, [PRICED]);
+    const reports = ['flex', 'default'].map((service_tier, at) => {
+      const report = new UsageReport(at, 1);
+      report.add({ ...usage, service_tier, tool_calls: { web_search: 1 } });
+      return report;
+    });
+    const bill = await chatBill([], { ...terms, reports }, true);
+    expect(bill.cost_nano).to.equal(2n * PLAIN_NANO - 5n * 300n + 20_000_000n);
+    expect(bill.usage).to.deep.equal({
+      prompt_tokens: 18,
+      completion_tokens: 10,
+      tool_calls: { web_search: 2 },
+    });
+  });
+
+  const HELD: [string, Record<string, unknown>, bigint][] = [
+    ['no tools where the call offers none', {}, 0n],
+    ['ten calls of a tool that the upstream runs', { tools: [SEARCH] }, 10n],
+    ['as many as the tool may be used', { tools: [{ ...SEARCH, max_uses: 2 }] }, 2n],
+    ['ten calls of each of two', { tools: [SEARCH, { type: 'web_search_20250305' }] }, 20n],
+    ['ten for a search that is no tool', { web_search_options: {} }, 10n],
+    ['none for functions', { tools: [{ type: 'function' }] }, 0n],
+  ];
+  for (const [name, set, tool_calls] of HELD) {
+    it(`is held for with ${name}`, () => {
+      const { request, model, upstream } = termsOf(HELLO, [PRICED]);
+      const held = chatMaxCost(request, model, [{ ...upstream, set }]);
+      expect(held).to.equal(HOLD_NANO + 1_000n + tool_calls * 10_000_000n);
+    });
+  }
+
+  it('is held for with as many calls of tools as the limits of the model say', () => {
+    const { request, model, upstream } = termsOf(HELLO, [PRICED]);
+    const limits = { ...model.limits, tool_calls: 4 };
+    const held = chatMaxCost(request, { ...model, limits }, [
+      { ...upstream, set: { tools: [SEARCH] } },
+    ]);
+    expect(held).to.equal(HOLD_NANO + 1_000n + 40_000_000n);
+  });
+});
 
 describe('the bill of reported usage', () => {
   const terms = termsOf(HELLO);

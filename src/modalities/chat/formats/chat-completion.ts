@@ -24,6 +24,7 @@ import type { ChatRequest, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
 import { neededCapabilities } from './needs.js';
 import { takesTier } from '../cost-guard.js';
+import { DEFAULT_TOOL_CALLS } from '../hosted-tools.js';
 import { withoutOwnTools } from './own-tools.js';
 
 /** The chat format of the service specification (2.1 to 2.5). */
@@ -213,8 +214,6 @@ function isPlain(message: ChatMessage): boolean {
 
 const TIER = 'service_tier';
 const MAX_TOOL_CALLS = 'max_tool_calls';
-/** How often a tool that an upstream runs may run, if neither request nor file says. */
-const DEFAULT_TOOL_CALLS = 10;
 
 /** What holds for the tools of a body that upstreams run; nothing if it offers none. */
 function hostedTools(

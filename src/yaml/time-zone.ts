@@ -1,15 +1,15 @@
-import { nearestWord } from '../yaml/did-you-mean.js';
-import { quote, type Source } from '../yaml/source.js';
+import { nearestWord } from './did-you-mean.js';
+import { label, quote, type Source } from './source.js';
 
 export const DEFAULT_TIME_ZONE = 'UTC';
 
-/** Reads the zone of the windows of allowances. An unknown one is a fault with the right word. */
-export function readTimeZone(source: Source, written = DEFAULT_TIME_ZONE): string {
+/** Reads the name of a zone. An unknown one is a fault with the right word. */
+export function readTimeZone(source: Source, pointer: string, written = DEFAULT_TIME_ZONE): string {
   if (isTimeZone(written)) return written;
   const near = nearestZone(written);
-  source.fault('/time_zone', {
+  source.fault(pointer, {
     code: 'unknown_time_zone',
-    message: `time_zone: ${source.word('/time_zone')} is no time zone`,
+    message: `${label(pointer)}: ${source.word(pointer)} is no time zone`,
     hint:
       near === undefined
         ? 'write UTC, or the name of a zone such as Europe/Zurich'
