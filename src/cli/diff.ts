@@ -3,10 +3,10 @@ import type { Configuration } from '../core/configuration.js';
 import type { Difference } from '../gateway/difference.js';
 import type { Account } from '../store/accounts/accounts.js';
 import type { Store } from '../store/store-types.js';
-import { ConfigError } from '../config/config-error.js';
 import { acting, command } from './command.js';
 import { commandIo } from './command-io.js';
 import { printJson, printLine } from './print.js';
+import { readWithoutSecrets } from './read-without-secrets.js';
 import { withStore } from './store.js';
 
 interface Options {
@@ -36,22 +36,14 @@ export function diffCommand(): Command {
 
 async function diff(old_file: string, new_file: string, options: Options): Promise<void> {
   const { differences } = await import('../gateway/differences.js');
-  const before = await read(old_file);
-  const after = await read(new_file);
+  const before = await readWithoutSecrets(old_file);
+  const after = await readWithoutSecrets(new_file);
   const found = await differences(before, after);
   if (options.keys) found.push(...(await keyDifferences(old_file, before, after)));
   if (found.some(({ loses }) => loses)) commandIo().exit_status = 1;
   if (options.json) return printJson({ differences: found });
   if (found.length === 0) printLine('Nothing changes for clients.');
   for (const { loses, text } of found) printLine(`${loses ? '-' : ' '} ${text}`);
-}
-
-/** Reads a configuration with every variable and secret taken as set. Throws `ConfigError`. */
-async function read(file: string): Promise<Configuration> {
-  const { check } = await import('../gateway/check.js');
-  const { faults, configuration } = await check(file, undefined);
-  if (configuration) return configuration;
-  throw new ConfigError(faults);
 }
 
 const PAGE = 500;

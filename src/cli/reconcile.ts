@@ -5,6 +5,7 @@ import { acting, command, repeated, UsageError, withConfig } from './command.js'
 import { commandIo } from './command-io.js';
 import { pluralize, printJson, printLine } from './print.js';
 import { printRows } from './print-rows.js';
+import { readWithoutSecrets } from './read-without-secrets.js';
 import { withStore } from './store.js';
 
 interface Options {
@@ -63,8 +64,7 @@ async function reconcileFiles(files: string[], options: Options): Promise<void> 
     ...(to !== undefined && { to: dayOf(to) }),
     tolerance_percent: percentOf(options.tolerance),
   };
-  const { load } = await import('./load.js');
-  const { configuration } = await load({ config: options.config });
+  const configuration = await readWithoutSecrets(options.config);
   const report = await withStore(options.config, async ({ reconciliations }) => {
     const made = await reconcile(terms, configuration, reconciliations, Date.now());
     await reconciliations.keep(made.providers, JSON.stringify(keptReport(made)));
