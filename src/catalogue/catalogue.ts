@@ -39,7 +39,8 @@ export function dollarsOf(amount: number, times = 1): number {
  * costs nothing, or as much as the input or the output that it is part of, has none of its own.
  */
 export function soundPrice(price: ListedPrice): ListedPrice | undefined {
-  const { input_per_million: input = 0, output_per_million: output = 0, long_prompt } = price;
+  const { input_per_million: input = 0, output_per_million: output = 0 } = price;
+  const { long_prompt, tiers, off_peak } = price;
   if (input === 0) return undefined;
   const entries = Object.entries(price).filter(([unit, dollars]) => {
     if (typeof dollars !== 'number') return false;
@@ -52,6 +53,8 @@ export function soundPrice(price: ListedPrice): ListedPrice | undefined {
   return {
     ...Object.fromEntries(entries),
     ...(long.length > 1 && { long_prompt: Object.fromEntries(long) }),
+    ...(tiers && { tiers }),
+    ...(off_peak && { off_peak }),
   } as ListedPrice;
 }
 

@@ -138,10 +138,69 @@ function tokensPrice(entry: CostMapEntry, cost: (key: string) => number): Listed
   const plain = card('');
   const isComplete = plain.output_per_million !== undefined || entry.mode === 'embedding';
   if (!isComplete) return undefined;
+  const longCard = (tier: string): Pick<ListedPrice, 'long_prompt'> => {
+    if (band === undefined) return {};
+    const long = card(`_above_${band}k_tokens${tier}`);
+    const above_tokens = Number(band) * 1_000;
+    return Object.keys(long).length > 0 ? { long_prompt: { above_tokens, ...long } } : {};
+  };
+  const tiers = TIERS.flatMap((tier) => {
+    const own = card(`_${tier}`);
+    // What a tier lacks would cost as much as without it.
+    const isTier = own.input_per_million !== undefined && own.output_per_million !== undefined;
+    return isTier ? [[tier, { ...own, ...longCard(`_${tier}`) }] as const] : [];
+  });
+  const off_peak = entry.off_peak_pricing && offPeakOf(entry.off_peak_pricing);
   return soundPrice({
     ...plain,
-    ...(band !== undefined && {
-      long_prompt: { above_tokens: Number(band) * 1_000, ...card(`_above_${band}k_tokens`) },
-    }),
+    ...longCard(''),
+    ...(tiers.length > 0 && { tiers: Object.fromEntries(tiers) }),
+    ...(off_peak && { off_peak }),
   });
+}
+
+/** The service tiers that an answer may name; calls in batches are none. */
+const TIERS = ['flex', 'priority'];
+
+type OffPeakEntry = NonNullable<CostMapEntry['off_peak_pricing']>;
+
+/**
+ * The longest hours that are off peak on each day of the week: a price knows no weekdays, and none
+ * may be lower than the provider's.
+ */
+function offPeakOf(entry: OffPeakEntry): ListedPrice['off_peak'] {
+  const { windows, ...costs } = entry;
+  const days = WEEKDAYS.map((day) => {
+    const those = windows.filter(({ weekdays = WEEKDAYS }) => weekdays.includes(day));
+    return those.flatMap(({ hours_utc }) => [hours_utc].flat().map(spanOf));
+  });
+  const shared = (days[0] ?? []).filter(([from, to]) => {
+    return days.every((spans) => spans.some(([start, end]) => start <= from && to <= end));
+  });
+  const [longest] = shared.toSorted(([a, b], [c, d]) => d - c - (b - a));
+  const units = UNITS.flatMap(([unit, key]) => {
+    const dollars = Reflect.get(costs, key) as number | undefined;
+    return dollars ? [[unit, dollarsOf(dollars, MILLION)] as const] : [];
+  });
+  if (!longest || units.length === 0) return undefined;
+  const [from, to] = longest.map(timeText) as [string, string];
+  return { from, to, zone: 'UTC', ...Object.fromEntries(units) };
+}
+
+const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7];
+const DAY_MINUTES = 1_440;
+
+/** The minutes of `10:00-00:00`, whose end is the end of the day. */
+function spanOf(text: string): [from: number, to: number] {
+  const [from = 0, to = 0] = text.split('-').map((time) => {
+    const [hours = 0, minutes = 0] = time.split(':').map(Number);
+    return hours * 60 + minutes;
+  });
+  return [from, to > from ? to : DAY_MINUTES];
+}
+
+function timeText(minutes: number): string {
+  const rest = minutes % DAY_MINUTES;
+  const two = (part: number): string => String(part).padStart(2, '0');
+  return `${two(Math.floor(rest / 60))}:${two(rest % 60)}`;
 }

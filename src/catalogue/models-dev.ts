@@ -67,12 +67,18 @@ const UNITS = [
 ] as const;
 
 /** Undefined for prices that a price cannot say: dearer reasoning, and more than one long band. */
-function priceOf({ cost }: ModelsDevEntry): ListedPrice | undefined {
+function priceOf(entry: ModelsDevEntry): ListedPrice | undefined {
+  const { cost } = entry;
   const { tiers: [long, ...further] = [], reasoning } = cost ?? {};
   const isDearer = reasoning !== undefined && reasoning !== cost?.output;
   if (!cost || isDearer || further.length > 0) return undefined;
+  const modes = Object.values(entry.experimental?.modes ?? {}).flatMap((mode) => {
+    const tier = mode.provider?.body?.service_tier;
+    return tier !== undefined && mode.cost ? [[tier, unitsOf(mode.cost)] as const] : [];
+  });
   return soundPrice({
     ...unitsOf(cost),
+    ...(modes.length > 0 && { tiers: Object.fromEntries(modes) }),
     ...(long && { long_prompt: { above_tokens: long.tier.size, ...unitsOf(long) } }),
   });
 }

@@ -35,6 +35,24 @@ const MAP = {
     supports_function_calling: true,
     deprecation_date: '2027-01-31',
   },
+  'acme/tiered': {
+    litellm_provider: 'acme',
+    mode: 'chat',
+    input_cost_per_token: token(3),
+    output_cost_per_token: token(15),
+    input_cost_per_token_flex: token(1.5),
+    output_cost_per_token_flex: token(7.5),
+    input_cost_per_token_batches: token(1.5),
+    input_cost_per_token_above_200k_tokens: token(6),
+    input_cost_per_token_above_200k_tokens_flex: token(3),
+    off_peak_pricing: {
+      input_cost_per_token: token(1),
+      windows: [
+        { hours_utc: ['00:00-01:00', '10:00-00:00'], weekdays: [1, 2, 3, 4, 5] },
+        { hours_utc: '00:00-00:00', weekdays: [6, 7] },
+      ],
+    },
+  },
   'acme/eu-west-1/large': {
     litellm_provider: 'acme',
     mode: 'chat',
@@ -82,7 +100,12 @@ describe('a catalogue of models', () => {
   after(() => rm(folder, { recursive: true }));
 
   it('of models.dev has prices, limits and abilities; what does not fit is counted', async () => {
+    const fast = {
+      cost: { input: 2, output: 8 },
+      provider: { body: { service_tier: 'priority' } },
+    };
     const models = {
+      fast: { ...ENTRY, cost: COST, experimental: { modes: { fast } } },
       plain: { ...ENTRY, cost: COST },
       long: {
         ...ENTRY,
@@ -113,7 +136,9 @@ describe('a catalogue of models', () => {
     expect(acme?.get('thinks')).not.to.have.property('price');
     expect(acme?.get('free')).not.to.have.property('price');
     expect(acme?.get('free')?.facts.gone).to.equal(true);
-    expect([acme?.size, skipped]).to.deep.equal([4, 1]);
+    const tiers = { priority: { input_per_million: 2, output_per_million: 8 } };
+    expect(acme?.get('fast')?.price).to.deep.equal({ ...plain, tiers });
+    expect([acme?.size, skipped]).to.deep.equal([5, 1]);
   });
 
   it('for one token has the same, and leaves out regions, sizes and what no unit says', async () => {
@@ -136,6 +161,19 @@ describe('a catalogue of models', () => {
       has: ['tools'],
       lacks: ['vision'],
       retires: '2027-01-31',
+    });
+    expect(acme?.get('tiered')?.price).to.deep.equal({
+      input_per_million: 3,
+      output_per_million: 15,
+      long_prompt: { above_tokens: 200000, input_per_million: 6 },
+      tiers: {
+        flex: {
+          input_per_million: 1.5,
+          output_per_million: 7.5,
+          long_prompt: { above_tokens: 200000, input_per_million: 3 },
+        },
+      },
+      off_peak: { from: '10:00', to: '00:00', zone: 'UTC', input_per_million: 1 },
     });
     const prices = ['unknown', 'banded', 'sized', 'vectors', 'painter', 'ears', 'voice'].map(
       (id) => acme?.get(id)?.price,
