@@ -17,6 +17,16 @@ const GPT_4O_MINI: Price = {
   input_nano_per_million: 150_000_000n,
   cached_input_nano_per_million: 75_000_000n,
   output_nano_per_million: 600_000_000n,
+  tiers: new Map([
+    [
+      'priority',
+      {
+        input_nano_per_million: 250_000_000n,
+        cached_input_nano_per_million: 125_000_000n,
+        output_nano_per_million: 1_000_000_000n,
+      },
+    ],
+  ]),
 };
 
 /** What a model is asked for at a provider whose manifest has that name. */
