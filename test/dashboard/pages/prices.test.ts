@@ -36,6 +36,28 @@ describe('the prices of a model in words', () => {
     ]);
   });
 
+  it('name the tier, the hours, the tools and the fee', () => {
+    const long_prompt = { above_tokens: 200_000, input_nano_per_million: 300_000_000n };
+    const model = priced({
+      tiers: new Map([['flex', { input_nano_per_million: 75_000_000n, long_prompt }]]),
+      off_peak: {
+        from_minute: 990,
+        to_minute: 30,
+        zone: 'UTC',
+        output_nano_per_million: 300_000_000n,
+      },
+      per_tool_call: new Map([['web_search', 10_000_000n]]),
+      per_request: 1_000_000n,
+    });
+    expect(pricesOf(model).slice(2)).to.deep.equal([
+      ['Input, tier flex', '$0.075 per million tokens'],
+      ['Input, tier flex, prompt above 200,000 tokens', '$0.30 per million tokens'],
+      ['Output, from 16:30 to 00:30 UTC', '$0.30 per million tokens'],
+      ['Call of web_search', '$0.01'],
+      ['Request', '$0.001'],
+    ]);
+  });
+
   const KNOWN: [string, Partial<Price>, string[]][] = [
     ['input and output alone', {}, ['Input', 'Output']],
     ['input alone', { input_only: true, output_nano_per_million: 0n }, ['Input']],

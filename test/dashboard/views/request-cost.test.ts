@@ -38,6 +38,22 @@ describe('the cost of a request, worked out', () => {
     }
   });
 
+  it('takes the prices of a tier that explain it, with calls of tools and the fee', () => {
+    const price: Price = {
+      ...OLD,
+      tiers: new Map([['flex', { output_nano_per_million: 7_000_000_000n }]]),
+      per_tool_call: new Map([['web_search', 10_000_000n]]),
+      per_request: 1_000_000n,
+    };
+    const cost_nano = 1_200_000n + 180_000n + 101n * 7_000n + 20_000_000n + 1_000_000n;
+    const record = recordAt(NOW_MS, { ...USAGE, units: { web_search: 2 }, cost_nano });
+    expect(costOf(record, [price]).lines.slice(2)).to.deep.equal([
+      line('Output', 101, 7_000_000_000n, 707_000n),
+      { ...line('Calls of web_search', 2, 10_000_000n, 20_000_000n), by_million: false },
+      { ...line('Fee of the call', 1, 1_000_000n, 1_000_000n), by_million: false },
+    ]);
+  });
+
   it('counts what could not be collected as a part of the cost', () => {
     const cost_nano = tokenCost(USAGE, OLD) - 1_000n;
     const record = recordAt(NOW_MS, { ...USAGE, cost_nano, uncollected_nano: 1_000n });

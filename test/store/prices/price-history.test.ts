@@ -33,6 +33,20 @@ onEachStore('the history of prices', (ground) => {
     expect(first).to.deep.equal(price(10n, cached));
   });
 
+  it('keeps tiers, hours, tools and fees, by which an old charge was made', async () => {
+    const store = await ground.open();
+    const long_prompt = { above_tokens: 9, input_nano_per_million: 7n };
+    const whole = price(10n, {
+      cache_write_1h_nano_per_million: 3n,
+      tiers: new Map([['flex', { input_nano_per_million: 5n, long_prompt }]]),
+      off_peak: { from_minute: 990, to_minute: 30, zone: 'UTC', output_nano_per_million: 4n },
+      per_tool_call: new Map([['web_search', 10n]]),
+      per_request: 1n,
+    });
+    await store.prices.note([{ ...UPSTREAM, price: whole }]);
+    expect(await store.prices.about(UPSTREAM, ground.now_ms)).to.deep.equal([whole]);
+  });
+
   it('tells upstreams apart, and knows nothing of others', async () => {
     const store = await ground.open();
     const other = { ...UPSTREAM, upstream_model: 'gpt-5' };
