@@ -182,6 +182,16 @@ describe('price: list', () => {
         input_nano_per_million: 2_500_000_000n,
         cached_input_nano_per_million: 1_250_000_000n,
         output_nano_per_million: 10_000_000_000n,
+        tiers: new Map([
+          [
+            'priority',
+            {
+              input_nano_per_million: 4_250_000_000n,
+              cached_input_nano_per_million: 2_125_000_000n,
+              output_nano_per_million: 17_000_000_000n,
+            },
+          ],
+        ]),
       },
       {
         free: false,
