@@ -133,7 +133,23 @@ describe('tollgate init', () => {
       capabilities: ['chat', 'vision', 'tools'],
       upstreams: [{ provider: 'openai' }],
       limits: { max_tokens: 128000, context: 400000 },
-      price: { input_per_million: 0.75, cached_input_per_million: 0.075, output_per_million: 4.5 },
+      price: {
+        input_per_million: 0.75,
+        cached_input_per_million: 0.075,
+        output_per_million: 4.5,
+        tiers: {
+          flex: {
+            input_per_million: 0.375,
+            cached_input_per_million: 0.0375,
+            output_per_million: 2.25,
+          },
+          priority: {
+            input_per_million: 1.5,
+            cached_input_per_million: 0.15,
+            output_per_million: 9,
+          },
+        },
+      },
     });
   });
 

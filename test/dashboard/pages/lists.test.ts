@@ -20,10 +20,10 @@ const REQUESTS_END =
   `status,code,streamed,${COUNTS},${UNITS.map((unit) => `units.${unit}`).join(',')},` +
   'first_token_ms,took_ms,own_ms,cost,uncollected,flags,attempts,agent,saved,lost';
 
-/** Each list: its address, its file, the columns, and the number of rows and a text of them. */
+/** Each list, as an operator sees it: its address, its file, the columns, and the number of rows and a text of them. */
 const LISTS: [path: string, file: string, columns: string, rows: number, text: string][] = [
   ['/settings/keys', 'keys.csv', KEYS, 3, ',"Ada\'s ""old"", and gone",tg-'],
-  ['/ledger', 'ledger.csv', LEDGER, 2, ',charge,-0.0000'],
+  ['/ledger', 'ledger.csv', `${LEDGER},cost,profit`, 2, ',charge,-0.0000'],
   [
     '/requests?status=200',
     'requests.csv',
@@ -46,7 +46,7 @@ const LISTS: [path: string, file: string, columns: string, rows: number, text: s
   [
     '/operator/requests?model=gpt-4o-mini',
     'requests.csv',
-    `id,time,account,key,endpoint,model,provider,upstream_model,${REQUESTS_END}`,
+    `id,time,account,key,endpoint,model,provider,upstream_model,${REQUESTS_END},upstream_cost,profit`,
     1,
     ',gpt-4o-mini,simulator,gpt-4o-mini,200,',
   ],
@@ -64,7 +64,13 @@ const LISTS: [path: string, file: string, columns: string, rows: number, text: s
     3,
     ',gpt-4o-mini llama-3.3-70b,2.50,0.00,60,,20,"[{""window"":""week"",""amount"":""1.00"",',
   ],
-  ['/operator/accounts/ACCOUNT?tab=ledger', 'ledger.csv', LEDGER, 2, ',credit,10.00,'],
+  [
+    '/operator/accounts/ACCOUNT?tab=ledger',
+    'ledger.csv',
+    `${LEDGER},cost,profit`,
+    2,
+    ',credit,10.00,',
+  ],
   [
     '/operator/tokens',
     'tokens.csv',
