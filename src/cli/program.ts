@@ -36,6 +36,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   verify: async () => (await import('./verify.js')).verifyCommand(),
   reconcile: async () => (await import('./reconcile.js')).reconcileCommand(),
   backup: async () => (await import('./backup.js')).backupCommand(),
+  copy: async () => (await import('./copy.js')).copyCommand(),
   migrate: async () => (await import('./migrate.js')).migrateCommand(),
   completion: async () => (await import('./completion.js')).completionCommand(),
 };

@@ -69,6 +69,10 @@ const CALLS: Record<string, Calls> = {
   verify: { good: () => [], bad: () => ['--config', 'none.yaml'] },
   reconcile: { good: () => ['bill.csv', ...BILL_COLUMNS], bad: () => ['none.csv'] },
   backup: { good: () => ['copy.db'], bad: () => ['none/copy.db'] },
+  copy: {
+    good: () => ['sqlite:data/tollgate.db', 'sqlite:copied.db'],
+    bad: () => ['sqlite:none.db', 'sqlite:copied.db'],
+  },
   migrate: { good: () => [], bad: () => ['--config', 'none.yaml'] },
   completion: { good: () => ['bash'], bad: () => [] },
 };

@@ -18,6 +18,7 @@ const NOT_RUN = [
   'docs/install.md: stops a service',
   'docs/install.md: upgrades a service',
   'docs/models.md: needs the internet',
+  'docs/operating.md: needs a PostgreSQL',
   'docs/operating.md: reads the log of a running service',
   'docs/quick-start.md: asks a real provider',
   'docs/quick-start.md: installs the packed program from the network',

@@ -34,7 +34,7 @@ export interface HostedImageStore {
 }
 
 /** Stores the bytes of images. All other columns are in the table, on both databases. */
-interface ImageBytes {
+export interface ImageBytes {
   put(id: string, bytes: Uint8Array): Promise<void>;
   get(id: string): Promise<Buffer | undefined>;
   remove(ids: readonly string[]): Promise<void>;
@@ -46,7 +46,7 @@ interface ImageBytes {
  * serve them.
  */
 export function openHostedImages(database: Database, now: () => number): HostedImageStore {
-  const files = database.dialect === 'sqlite' ? inFolder(database) : inTable(database);
+  const files = imageBytes(database);
   return {
     keep: async (id, bytes, terms) => {
       // The row comes first: the sweep finds every file by its row, also after a crash.
@@ -72,6 +72,11 @@ export function openHostedImages(database: Database, now: () => number): HostedI
       return removeAll(database, files, ids);
     },
   };
+}
+
+/** The bytes of the images whose rows a database has. */
+export function imageBytes(database: Database): ImageBytes {
+  return database.dialect === 'sqlite' ? inFolder(database) : inTable(database);
 }
 
 interface Owned {

@@ -63,17 +63,30 @@ export async function recover(
   watch: Watch,
   elapsed_ms: number,
 ): Promise<number> {
-  const { clock_ms } = database;
-  const rows = await database.read<ProcessRow[]>((knex) =>
-    knex('processes')
-      .orderBy('id')
-      .select('id', 'place', 'pid', 'seen_ms', knex.raw(`${clock_ms} - seen_ms as age_ms`)),
-  );
+  const rows = await processRows(database);
   watch.look(rows, elapsed_ms);
   const dead = rows.filter((row) => isDead(row, self, watch, elapsed_ms));
   let released = 0;
   for (const row of dead) released += await database.write((trx) => removeDead(trx, row));
   return released;
+}
+
+function processRows(database: Database): Promise<ProcessRow[]> {
+  const { clock_ms } = database;
+  return database.read((knex) =>
+    knex('processes')
+      .orderBy('id')
+      .select('id', 'place', 'pid', 'seen_ms', knex.raw(`${clock_ms} - seen_ms as age_ms`)),
+  );
+}
+
+/**
+ * Whether a process may serve the store: one that was seen within a lease and has not certainly
+ * ended.
+ */
+export async function isServed(database: Database): Promise<boolean> {
+  const rows = await processRows(database);
+  return rows.some((row) => !isOverdue(row) && hasEnded(row, process.pid) !== true);
 }
 
 /** The holds and the keys of running calls that a process has in the store. */
@@ -106,14 +119,22 @@ export async function liveNotes(database: Database): Promise<string[]> {
   return rows.map(({ note }) => note);
 }
 
-/** A process on this machine is alive for as long as it exists, even if it is paused. */
 function isDead(row: ProcessRow, self: Process, watch: Watch, elapsed_ms: number): boolean {
-  if (openIds.has(row.id)) return false;
-  const pid = Number(row.pid);
-  if (row.place === MACHINE || row.place.startsWith(`${MACHINE} `)) {
-    return pid === self.pid || !isAlive(pid, row.place.slice(MACHINE.length + 1));
-  }
-  return Number(row.age_ms) > LEASE_MS && watch.isSilent(row.id, elapsed_ms);
+  return hasEnded(row, self.pid) ?? (isOverdue(row) && watch.isSilent(row.id, elapsed_ms));
+}
+
+/**
+ * Undefined for a process of another machine. One on this machine is alive for as long as it
+ * exists, even if it is paused.
+ */
+function hasEnded({ id, place, pid }: ProcessRow, own_pid: number): boolean | undefined {
+  if (openIds.has(id)) return false;
+  if (place !== MACHINE && !place.startsWith(`${MACHINE} `)) return undefined;
+  return Number(pid) === own_pid || !isAlive(Number(pid), place.slice(MACHINE.length + 1));
+}
+
+function isOverdue({ age_ms }: ProcessRow): boolean {
+  return Number(age_ms) > LEASE_MS;
 }
 
 /** Does nothing if another process removed the row already, or after a new heartbeat. */

@@ -16,22 +16,25 @@ export interface VerifyReport {
 
 /** Recomputes all sums on one snapshot of the database, also while `serve` runs. */
 export async function verify(database: Database): Promise<VerifyReport> {
-  return database.snapshot(async (trx) => {
-    const report = await balances(trx);
-    const faults = [
-      ...report.faults,
-      ...(await wrongSigns(trx)),
-      ...(await wrongUncollected(trx)),
-      ...(await wrongSavings(trx)),
-      ...(await wrongCosts(trx)),
-      ...(await duplicates(trx)),
-      ...(await faultsOfRefunds(trx)),
-      ...(await faultsOfKeys(trx)),
-      ...(await faultsOfAllowances(trx)),
-      ...(await faultsOfTasks(trx)),
-    ];
-    return { ...report, faults };
-  });
+  return database.snapshot(verifyWithin);
+}
+
+/** The same within a transaction, which also sees what it has written itself. */
+export async function verifyWithin(trx: Knex.Transaction): Promise<VerifyReport> {
+  const report = await balances(trx);
+  const faults = [
+    ...report.faults,
+    ...(await wrongSigns(trx)),
+    ...(await wrongUncollected(trx)),
+    ...(await wrongSavings(trx)),
+    ...(await wrongCosts(trx)),
+    ...(await duplicates(trx)),
+    ...(await faultsOfRefunds(trx)),
+    ...(await faultsOfKeys(trx)),
+    ...(await faultsOfAllowances(trx)),
+    ...(await faultsOfTasks(trx)),
+  ];
+  return { ...report, faults };
 }
 
 /** The part of `verify` that works on a store of any version: balances, ledger and holds. */

@@ -13,7 +13,7 @@ import type { Charge } from '../../../src/store/ledger/ledger-columns.js';
 type Row = Record<string, unknown>;
 
 /** A database to itself, and what a test needs to look behind the store's back. */
-interface Place {
+export interface Place {
   dialect: Store['dialect'];
   url: string;
   /** Runs SQL on a connection of its own, which in SQLite enforces no foreign keys. */
@@ -99,6 +99,12 @@ export function onEachStore(
       afterEach(() => ground.end());
     });
   }
+}
+
+/** An empty database of the other kind, or of SQLite where there is no PostgreSQL. */
+export async function makeOtherPlace({ dialect }: Place): Promise<Place> {
+  const postgres = process.env.TOLLGATE_TEST_POSTGRES;
+  return dialect === 'sqlite' && postgres ? makePostgres(postgres) : makeSqlite();
 }
 
 async function makeSqlite(): Promise<Place> {

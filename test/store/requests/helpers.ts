@@ -56,7 +56,7 @@ function attempt(took_ms: number): RequestRecord['attempts'][number] {
  * Adds all records to the totals. In PostgreSQL those wait for every older transaction of the
  * server, and other tests may run some.
  */
-export async function rollUp({ place }: Ground, ...stores: Store[]): Promise<void> {
+export async function rollUp({ place }: Pick<Ground, 'place'>, ...stores: Store[]): Promise<void> {
   const end = Date.now() + 60_000;
   const fresh =
     'select count(*) as count from requests where seq > (select upto from request_roll_up)';
