@@ -52,7 +52,10 @@ function keyHint(error: ErrorObject, key: string, source: Source, schema: unknow
   if (near !== undefined) return didYouMean(near);
   const homes = homesOf(key, schema);
   // A key of a model or a provider belongs to another of their blocks sooner than to a setting.
-  const near_home = homes.find((one) => /^(?:providers|models)\./.test(one));
+  const [map = ''] = segments(error.instancePath);
+  const near_home =
+    homes.find((one) => one === `${map}.NAME.${key}`) ??
+    homes.find((one) => /^(?:providers|models)\./.test(one));
   const home = error.instancePath === '' ? homes[0] : (near_home ?? homes[0]);
   if (home !== undefined) return elsewhere(home, key, error.instancePath, source);
   const other = notForHint(error.parentSchema?.['x-type']);

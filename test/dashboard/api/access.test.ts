@@ -68,6 +68,7 @@ onEachApiGateway('every route of the management API', {}, (here) => {
       'POST /api/accounts/x/keys/x/rotate',
       'GET /api/accounts/x/ledger',
       'GET /api/accounts/x/usage',
+      'GET /api/profit',
       'GET /api/requests',
       'GET /api/requests/x',
       'GET /api/audit',
