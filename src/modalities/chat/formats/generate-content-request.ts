@@ -49,7 +49,6 @@ const NAMES: ReadonlyMap<string, string> = new Map(
     n: 'generationConfig.candidateCount',
     max_tokens: 'generationConfig.maxOutputTokens',
     tool_choice: 'toolConfig',
-    service_tier: TIER,
     'messages[].reasoning_content': 'contents[].parts[].thought',
   }),
 );
@@ -74,7 +73,7 @@ export function contentRequest(
   model: Model,
   stream: boolean,
 ): ChatRequest {
-  const names = new ClientNames(new Map([...NAMES, ...ownToolNames(body)]));
+  const names = new ClientNames(new Map([...NAMES, ...tierName(body), ...ownToolNames(body)]));
   const { capabilities } = model;
   const reading: ContentReading = { capabilities, names, ignored: new Set() };
   const completion = toCompletion(body, model, { stream, reading });
@@ -118,6 +117,11 @@ function toCompletion(
     stream,
     messages: messagesOf(body.contents, body.systemInstruction, reading),
   };
+}
+
+/** The tier by the name that the client gave it. */
+function tierName(body: object): [string, string][] {
+  return TIER in body ? [['service_tier', TIER]] : [];
 }
 
 /** A service tier by its short name, of which this API has a longer form too. */
