@@ -6,7 +6,7 @@ const USAGE = /Usage$/u;
 
 /** By what stands in the usage type, without signs: `cache-read-input-token-count`. */
 const CLASSES: readonly (readonly [RegExp, ExportClass])[] = [
-  [/cachewrite.*1h/u, 'cache_write_1h'],
+  [/cachewrite.{0,40}1h/u, 'cache_write_1h'],
   [/cachewrite/u, 'cache_write'],
   [/cacheread/u, 'cached_input'],
   [/outputtoken/u, 'output'],
