@@ -81,6 +81,7 @@ onEachStore('the store of holds and charges', (ground) => {
       audio_output_tokens: null,
       reasoning_tokens: 0,
       agent: null,
+      upstream_model: null,
       saved_nano: null,
       lost_nano: null,
       cost_nano: null,
