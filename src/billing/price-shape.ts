@@ -1,5 +1,6 @@
 import { formatDollars } from '../lib/money.js';
 import {
+  DAY_MINUTES,
   TOKEN_UNIT_FIELDS,
   type LongPromptPrices,
   type OffPeakPrices,
@@ -15,8 +16,20 @@ import {
 export type PriceShape = 'free' | PriceBlock;
 
 export interface PriceBlock {
-  [unit: string]: string | number | PriceBlock;
+  [unit: string]: string | number | string[] | PriceBlock | HoursBlock[];
 }
+
+/** The hours of off-peak prices as gateway.yaml writes them. */
+interface HoursShape {
+  days?: string[];
+  /** Absent, with `to`, for whole days. */
+  from?: string;
+  to?: string;
+  zone: string;
+}
+
+/** Off-peak prices, one of several. */
+type HoursBlock = PriceBlock & HoursShape;
 
 /** Writes a price as gateway.yaml does. */
 export function priceShape(price: Price): PriceShape {
@@ -31,7 +44,11 @@ export function priceShape(price: Price): PriceShape {
     });
     shape.tiers = Object.fromEntries(tierShapes);
   }
-  if (off_peak) shape.off_peak = { ...hoursShape(off_peak), ...tokensInDollars(off_peak) };
+  const blocks = (off_peak ?? []).map((hours): HoursBlock => {
+    return { ...hoursShape(hours), ...tokensInDollars(hours) };
+  });
+  const [block] = blocks;
+  if (block) shape.off_peak = blocks.length === 1 ? block : blocks;
   if (per_tool_call) shape.per_tool_call = inDollars(per_tool_call);
   if (per_request !== undefined) shape.per_request = formatDollars(per_request);
   if (price.per_image) shape.per_image = inDollars(price.per_image);
@@ -48,9 +65,22 @@ function longPromptShape({ long_prompt }: { long_prompt?: LongPromptPrices }): P
   return { long_prompt: { above_tokens, ...tokensInDollars(long_prompt) } };
 }
 
-/** The hours of off-peak prices as gateway.yaml writes them. */
-export function hoursShape({ from_minute, to_minute, zone }: OffPeakPrices) {
-  return { from: clockTime(from_minute), to: clockTime(to_minute), zone };
+function hoursShape({ days, from_minute, to_minute, zone }: OffPeakPrices): HoursShape {
+  const times = { from: clockTime(from_minute), to: clockTime(to_minute) };
+  return { ...(days && { days: [...days] }), ...(to_minute < DAY_MINUTES && times), zone };
+}
+
+/** The hours of off-peak prices in words. */
+export function textOfHours(hours: OffPeakPrices): string {
+  return hoursText(hoursShape(hours));
+}
+
+/** `on Fri, Sat from 22:00 to 06:00 UTC` */
+function hoursText({ days, from, to, zone }: HoursShape): string {
+  const names = days?.map((day) => day.charAt(0).toUpperCase() + day.slice(1));
+  const on = names ? [`on ${names.join(', ')}`] : [];
+  const times = from === undefined || to === undefined ? [] : [`from ${from} to ${to}`];
+  return [...on, ...times, zone].join(' ');
 }
 
 function clockTime(minute: number): string {
@@ -58,12 +88,21 @@ function clockTime(minute: number): string {
   return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** The amounts of a block and of those within it, by the names that lead there. */
+/**
+ * The amounts of a block and of those within it, by the names that lead there. The name of one of
+ * several blocks are its hours.
+ */
 export function amountsIn(block: PriceBlock): [names: string[], dollars: string][] {
+  const behind = (names: string[], inner: PriceBlock): [string[], string][] => {
+    return amountsIn(inner).map(([more, dollars]) => [[...names, ...more], dollars]);
+  };
   return Object.entries(block).flatMap(([name, value]): [string[], string][] => {
-    if (typeof value === 'object') {
-      return amountsIn(value).map(([names, dollars]) => [[name, ...names], dollars]);
+    if (Array.isArray(value)) {
+      return value.flatMap((one) =>
+        typeof one === 'string' ? [] : behind([name, hoursText(one)], one),
+      );
     }
+    if (typeof value === 'object') return behind([name], value);
     return isAmount(name, value) ? [[[name], value]] : [];
   });
 }

@@ -1,4 +1,10 @@
-import type { OffPeakPrices, Price, TierPrices } from '../core/model.js';
+import {
+  DAY_MINUTES,
+  WEEKDAYS,
+  type OffPeakPrices,
+  type Price,
+  type TierPrices,
+} from '../core/model.js';
 import { memoizeByObject } from '../lib/objects.js';
 import { isPlainTier } from '../core/service-tiers.js';
 
@@ -16,10 +22,9 @@ export interface CardFacts {
 export function cardOf(price: Price, { tier, began_ms, prompt_tokens }: CardFacts): Price {
   const { tiers, off_peak } = price;
   const inTier = laidOver(price, tier === undefined ? undefined : tiers?.get(tier));
-  const inHour =
-    began_ms !== undefined && off_peak && isWithin(off_peak, began_ms)
-      ? laidOver(inTier, off_peak)
-      : inTier;
+  const hours =
+    began_ms === undefined ? undefined : off_peak?.find((block) => isWithin(block, began_ms));
+  const inHour = laidOver(inTier, hours);
   const { long_prompt } = inHour;
   const isLong = long_prompt !== undefined && prompt_tokens > long_prompt.above_tokens;
   return isLong ? laidOver(inHour, long_prompt) : inHour;
@@ -30,10 +35,10 @@ export function cardsOf(
   price: Price,
   { tier, prompt_tokens }: Pick<CardFacts, 'tier' | 'prompt_tokens'>,
 ): Price[] {
-  const { off_peak } = price;
+  const { off_peak = [] } = price;
   return tiersThatMayCome(price, tier)
     .map((own) => laidOver(price, own))
-    .flatMap((card) => (off_peak ? [card, laidOver(card, off_peak)] : [card]))
+    .flatMap((card) => [card, ...off_peak.map((hours) => laidOver(card, hours))])
     .flatMap((card) => {
       const { long_prompt } = card;
       const mayBeLong = long_prompt !== undefined && prompt_tokens > long_prompt.above_tokens;
@@ -63,27 +68,38 @@ function laidOver(card: Price, given: Partial<Price> | undefined): Price {
 }
 
 const MINUTE_MS = 60_000;
-const DAY_MINUTES = 1_440;
+/** The day of the week on which time began, in `WEEKDAYS`: a Thursday. */
+const FIRST_WEEKDAY = 3;
 
 function isWithin(hours: OffPeakPrices, time_ms: number): boolean {
-  const { from_minute, to_minute } = hours;
-  const minute = minuteOfDay(time_ms, hours);
-  return from_minute < to_minute
-    ? minute >= from_minute && minute < to_minute
-    : minute >= from_minute || minute < to_minute;
+  const { days, from_minute, to_minute } = hours;
+  const [weekday, minute] = localTime(time_ms, hours);
+  const isPast = minute >= from_minute;
+  const isBefore = minute < to_minute;
+  const spansMidnight = from_minute >= to_minute;
+  if (spansMidnight ? !isPast && !isBefore : !isPast || !isBefore) return false;
+  // After midnight, the times began on the day before.
+  const began = isPast ? weekday : (weekday + 6) % 7;
+  return !days || days.some((day) => WEEKDAYS.indexOf(day) === began);
 }
 
-/** The minutes since midnight on the clocks of the zone. */
-function minuteOfDay(time_ms: number, hours: OffPeakPrices): number {
-  if (hours.zone === 'UTC') return Math.floor(time_ms / MINUTE_MS) % DAY_MINUTES;
-  const [hour = 0, minute = 0] = clockOf(hours).format(time_ms).split(':').map(Number);
-  return hour * 60 + minute;
+/** The day of the week, and the minutes since midnight on the clocks of the zone. */
+function localTime(time_ms: number, hours: OffPeakPrices): [weekday: number, minute: number] {
+  if (hours.zone === 'UTC') {
+    const minutes = Math.floor(time_ms / MINUTE_MS);
+    return [(Math.floor(minutes / DAY_MINUTES) + FIRST_WEEKDAY) % 7, minutes % DAY_MINUTES];
+  }
+  const parts = clockOf(hours).formatToParts(time_ms);
+  const part = (wanted: string): string => parts.find(({ type }) => type === wanted)?.value ?? '';
+  const weekday = WEEKDAYS.findIndex((day) => day === part('weekday').toLowerCase());
+  return [weekday, Number(part('hour')) * 60 + Number(part('minute'))];
 }
 
 const clockOf = memoizeByObject(
   ({ zone: timeZone }: OffPeakPrices) =>
     new Intl.DateTimeFormat('en-GB', {
       timeZone,
+      weekday: 'short',
       hour: '2-digit',
       minute: '2-digit',
       hourCycle: 'h23',

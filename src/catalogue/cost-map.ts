@@ -1,3 +1,4 @@
+import { WEEKDAYS } from '../core/model.js';
 import { isRecord } from '../lib/objects.js';
 import { validatorOfShipped } from '../lib/schemas.js';
 import type { CostMapEntry } from '../schema-types/cost-map.js';
@@ -164,43 +165,27 @@ const TIERS = ['flex', 'priority'];
 
 type OffPeakEntry = NonNullable<CostMapEntry['off_peak_pricing']>;
 
-/**
- * The longest hours that are off peak on each day of the week: a price knows no weekdays, and none
- * may be lower than the provider's.
- */
+/** A block for each window; undefined if its days are of another zone than its hours. */
 function offPeakOf(entry: OffPeakEntry): ListedPrice['off_peak'] {
-  const { windows, ...costs } = entry;
-  const days = WEEKDAYS.map((day) => {
-    const those = windows.filter(({ weekdays = WEEKDAYS }) => weekdays.includes(day));
-    return those.flatMap(({ hours_utc }) => [hours_utc].flat().map(spanOf));
-  });
-  const shared = (days[0] ?? []).filter(([from, to]) => {
-    return days.every((spans) => spans.some(([start, end]) => start <= from && to <= end));
-  });
-  const [longest] = shared.toSorted(([a, b], [c, d]) => d - c - (b - a));
+  const { windows, weekday_timezone = 'UTC', ...costs } = entry;
   const units = UNITS.flatMap(([unit, key]) => {
     const dollars = Reflect.get(costs, key) as number | undefined;
     return dollars ? [[unit, dollarsOf(dollars, MILLION)] as const] : [];
   });
-  if (!longest || units.length === 0) return undefined;
-  const [from, to] = longest.map(timeText) as [string, string];
-  return { from, to, zone: 'UTC', ...Object.fromEntries(units) };
-}
-
-const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7];
-const DAY_MINUTES = 1_440;
-
-/** The minutes of `10:00-00:00`, whose end is the end of the day. */
-function spanOf(text: string): [from: number, to: number] {
-  const [from = 0, to = 0] = text.split('-').map((time) => {
-    const [hours = 0, minutes = 0] = time.split(':').map(Number);
-    return hours * 60 + minutes;
+  const blocks = windows.flatMap(({ hours_utc, weekdays }) => {
+    return [hours_utc].flat().map((hours) => {
+      const [from = '', to = ''] = hours.split('-');
+      const isWhole = from === to;
+      const days = weekdays?.flatMap((day) => WEEKDAYS[day - 1] ?? []);
+      return {
+        ...((days ?? isWhole) && { days: days ?? [...WEEKDAYS] }),
+        ...(!isWhole && { from, to }),
+        zone: 'UTC',
+        ...Object.fromEntries(units),
+      };
+    });
   });
-  return [from, to > from ? to : DAY_MINUTES];
-}
-
-function timeText(minutes: number): string {
-  const rest = minutes % DAY_MINUTES;
-  const two = (part: number): string => String(part).padStart(2, '0');
-  return `${two(Math.floor(rest / 60))}:${two(rest % 60)}`;
+  const isSayable = weekday_timezone === 'UTC' && blocks.length > 0 && units.length > 0;
+  if (!isSayable) return undefined;
+  return blocks.length === 1 ? blocks[0] : blocks;
 }

@@ -263,15 +263,20 @@ function printDefaults({ modality, defaults }: Explained['defaults'][number]): v
 
 function priceLines(price: PriceShape): string[] {
   if (price === 'free') return ['free'];
-  return Object.entries(price).map(([unit, value]) => {
+  return Object.entries(price).flatMap(([unit, value]) => {
     if (typeof value === 'string') return `${unit} ${withDollarSign(value)}`;
-    return `${unit} ${typeof value === 'number' ? value : blockTexts(value).join(', ')}`;
+    if (typeof value === 'number') return `${unit} ${value}`;
+    const blocks = Array.isArray(value) ? value.filter((one) => typeof one !== 'string') : [value];
+    return blocks.map((block) => `${unit} ${blockTexts(block).join(', ')}`);
   });
 }
 
 /** Each value of a block of a price, behind the names that lead there. */
 function blockTexts(block: PriceBlock): string[] {
   return Object.entries(block).flatMap(([name, value]) => {
+    if (Array.isArray(value)) {
+      return `${name} [${value.filter((one) => typeof one === 'string').join(', ')}]`;
+    }
     if (typeof value === 'object') return blockTexts(value).map((text) => `${name} ${text}`);
     return `${name} ${isAmount(name, value) ? withDollarSign(value) : value}`;
   });

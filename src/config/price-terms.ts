@@ -98,6 +98,7 @@ function shareOf(price: Price, share: Share): Price {
 /** All amounts of a price are bigints, and nothing else in it is one. */
 function shared(value: unknown, share: Share): unknown {
   if (typeof value === 'bigint') return divideUp(value * share, WHOLE);
+  if (Array.isArray(value)) return value.map((inner) => shared(inner, share));
   if (value instanceof Map) {
     return new Map([...value].map(([name, inner]) => [name, shared(inner, share)]));
   }

@@ -41,9 +41,20 @@ export interface TierPrices extends Partial<TokenPrices> {
   long_prompt?: LongPromptPrices;
 }
 
-/** The prices of calls that begin within these times of each day. */
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+export type Weekday = (typeof WEEKDAYS)[number];
+
+export const DAY_MINUTES = 1_440;
+
+/** The prices of calls that begin within these times. */
 export interface OffPeakPrices extends Partial<TokenPrices> {
-  /** Minutes after midnight in `zone`. If `from` is the later one, the times span midnight. */
+  /** The days on which the times begin; absent for every day. */
+  days?: readonly Weekday[];
+  /**
+   * Minutes after midnight in `zone`. If `from` is the later one, the times span midnight. A whole
+   * day is from 0 to `DAY_MINUTES`.
+   */
   from_minute: number;
   to_minute: number;
   zone: string;
@@ -55,7 +66,8 @@ export interface Price extends TokenPrices {
   long_prompt?: LongPromptPrices;
   /** By the name of the tier. A price that is not given stays as it is. */
   tiers?: ReadonlyMap<string, TierPrices>;
-  off_peak?: OffPeakPrices;
+  /** The first that holds when a call begins has its prices. */
+  off_peak?: readonly OffPeakPrices[];
   /** Nano-dollars for one call of a tool that the upstream runs, by the tool's name. */
   per_tool_call?: ReadonlyMap<string, bigint>;
   /** Nano-dollars for a call, whatever it uses. */

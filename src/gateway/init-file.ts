@@ -113,8 +113,10 @@ function pairLines(key: string, value: unknown, note: string): string[] {
   const remark = note === '' ? '' : ` # ${note}`;
   const line = `    ${key}: ${flow(value, key === 'price')}${remark}`;
   if (line.length <= LINE_CHARACTERS || !isRecord(value)) return [line];
-  const lines = Object.entries(value).map(([name, one]) => {
-    return `      ${word(name)}: ${flow(one, key === 'price')}`;
+  const lines = Object.entries(value).flatMap(([name, one]) => {
+    if (!Array.isArray(one)) return `      ${word(name)}: ${flow(one, key === 'price')}`;
+    const items = one.map((item) => `        - ${flow(item, key === 'price')}`);
+    return [`      ${word(name)}:`, ...items];
   });
   return [`    ${key}:${remark}`, ...lines];
 }
@@ -154,7 +156,7 @@ function flow(value: unknown, has_amounts = false): string {
   if (typeof value === 'string') {
     return has_amounts && AMOUNT.test(value) ? value : word(value);
   }
-  if (Array.isArray(value)) return `[${value.map((one) => flow(one)).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map((one) => flow(one, has_amounts)).join(', ')}]`;
   if (!isRecord(value)) return String(value);
   const pairs = Object.entries(value).map(([key, one]) => {
     return `${word(key)}: ${flow(one, has_amounts)}`;

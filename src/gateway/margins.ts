@@ -34,14 +34,27 @@ export async function margins(
     return [...amountsOf(priceShape(listed.price))].flatMap(([unit, list]) => {
       // A free model has a price of zero for each unit.
       // A price without one for a tier, for hours or for long prompts holds for these too.
-      const short = unit.replace(/^(?:tiers \S+ |off_peak )?(?:long_prompt )?/u, '');
-      const price = own.get(unit) ?? own.get(short) ?? (upstream.price.free ? '0.00' : undefined);
+      const short = unit.replace(/^(?:tiers \S+ |off_peak (?:.+ )?)?(?:long_prompt )?/u, '');
+      const price =
+        own.get(unit) ??
+        (unit.startsWith('off_peak ') ? lowestOffPeak(own, short) : undefined) ??
+        own.get(short) ??
+        (upstream.price.free ? '0.00' : undefined);
       if (price === undefined) return [];
       return [
         { unit, price, list, percent: marginOf(Number(price), Number(list)), date: listed.date },
       ];
     });
   });
+}
+
+/** The lowest price in any hours: hours with other bounds may be the same ones all the same. */
+function lowestOffPeak(own: ReadonlyMap<string, string>, short: string): string | undefined {
+  const those = [...own].filter(([unit]) => {
+    return unit.startsWith('off_peak ') && unit.endsWith(` ${short}`);
+  });
+  const [lowest] = those.map(([, price]) => price).sort((a, b) => Number(a) - Number(b));
+  return lowest;
 }
 
 /** What the lists know of the models of upstreams; null where nothing is known. */

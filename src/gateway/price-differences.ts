@@ -1,5 +1,5 @@
-import { priceShape, type PriceShape } from '../billing/price-shape.js';
-import type { Model } from '../core/model.js';
+import { priceShape, textOfHours } from '../billing/price-shape.js';
+import type { Model, Price } from '../core/model.js';
 import { amountsOf } from './margins.js';
 import { isSameUpstream } from './value-differences.js';
 
@@ -8,22 +8,22 @@ import { isSameUpstream } from './value-differences.js';
  * sentences of its own where its price is another one than the model's.
  */
 export function priceDifferences(before: Model, after: Model): string[] {
-  const [old, now] = [priceShape(before.price), priceShape(after.price)];
   const own = before.upstreams.flatMap((upstream) => {
     const next = after.upstreams.find((one) => isSameUpstream(one, upstream));
     if (!next) return [];
-    const [was, is] = [priceShape(upstream.price), priceShape(next.price)];
-    if (isEqual(was, old) && isEqual(is, now)) return [];
-    return shapeDifferences(`${before.id} at ${upstream.provider.name}`, was, is);
+    const [was, is] = [upstream.price, next.price];
+    if (isEqual(was, before.price) && isEqual(is, after.price)) return [];
+    return cardDifferences(`${before.id} at ${upstream.provider.name}`, was, is);
   });
-  return [...shapeDifferences(before.id, old, now), ...own];
+  return [...cardDifferences(before.id, before.price, after.price), ...own];
 }
 
-function isEqual(one: PriceShape, other: PriceShape): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+function isEqual(one: Price, other: Price): boolean {
+  return JSON.stringify(priceShape(one)) === JSON.stringify(priceShape(other));
 }
 
-function shapeDifferences(name: string, before: PriceShape, after: PriceShape): string[] {
+function cardDifferences(name: string, old: Price, now: Price): string[] {
+  const [before, after] = [priceShape(old), priceShape(now)];
   if (before === 'free' && after === 'free') return [];
   if (after === 'free') return [`model ${name}: it had a price and is free now`];
   const news = amountsOf(after);
@@ -36,16 +36,9 @@ function shapeDifferences(name: string, before: PriceShape, after: PriceShape): 
   const changes = units.map((unit) =>
     unitDifference(unit, amountOf(unit, olds), amountOf(unit, news)),
   );
-  const length = lengthDifference(lengthOf(before), lengthOf(after));
-  const texts = [...changes, length, hoursDifference(hoursOf(before), hoursOf(after))];
+  const length = lengthDifference(old.long_prompt?.above_tokens, now.long_prompt?.above_tokens);
+  const texts = [...changes, length, hoursDifference(hoursOf(old), hoursOf(now))];
   return texts.flatMap((text) => (text === undefined ? [] : [`model ${name}: ${text}`]));
-}
-
-/** The tokens of the longest prompt that is not a long one; undefined if all have one price. */
-function lengthOf(shape: Exclude<PriceShape, 'free'>): number | undefined {
-  const { long_prompt } = shape;
-  const length = typeof long_prompt === 'object' ? long_prompt.above_tokens : undefined;
-  return length === undefined ? undefined : Number(length);
 }
 
 function lengthDifference(old?: number, now?: number): string | undefined {
@@ -53,11 +46,8 @@ function lengthDifference(old?: number, now?: number): string | undefined {
   return `prompts above ${now} tokens cost more now, above ${old} before`;
 }
 
-function hoursOf({ off_peak }: Exclude<PriceShape, 'free'>): string | undefined {
-  if (typeof off_peak !== 'object') return undefined;
-  const { from, to, zone } = off_peak;
-  if (typeof from !== 'string' || typeof to !== 'string') return undefined;
-  return `from ${from} to ${to}${typeof zone === 'string' ? ` ${zone}` : ''}`;
+function hoursOf({ off_peak }: Price): string | undefined {
+  return off_peak?.map(textOfHours).join('; ');
 }
 
 function hoursDifference(old?: string, now?: string): string | undefined {
@@ -88,7 +78,7 @@ const PAYS_AS: Readonly<Record<string, string>> = {
 };
 
 function amountOf(unit: string, amounts: ReadonlyMap<string, string>): string | undefined {
-  const [, plain_unit] = /^(?:tiers \S+|off_peak) (.+)$/u.exec(unit) ?? [];
+  const [, plain_unit] = /^(?:tiers \S+|off_peak.*) (.+)$/u.exec(unit) ?? [];
   if (plain_unit !== undefined) return amounts.get(unit) ?? amountOf(plain_unit, amounts);
   const [, long_unit] = /^long_prompt (.+)$/u.exec(unit) ?? [];
   if (long_unit !== undefined) return amounts.get(unit) ?? longAmount(long_unit, amounts);

@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { callsCost } from '../../src/billing/bill.js';
 import { allCards, cardOf, cardsOf } from '../../src/billing/rate-card.js';
-import type { Price } from '../../src/core/model.js';
-import { rateCards, usagesOf } from './helpers/rate-cards.js';
+import { WEEKDAYS, type OffPeakPrices, type Price, type Weekday } from '../../src/core/model.js';
+import { shippedPrices } from '../../src/config/list-prices.js';
+import { MODALITIES } from '../../src/modalities/index.js';
+import { minute, rateCards, usagesOf } from './helpers/rate-cards.js';
 
 const PLAIN: Price = {
   free: false,
@@ -30,7 +32,7 @@ describe('the card of a call', () => {
         },
       ],
     ]),
-    off_peak: { ...NIGHT, input_nano_per_million: 30n, output_nano_per_million: 300n },
+    off_peak: [{ ...NIGHT, input_nano_per_million: 30n, output_nano_per_million: 300n }],
     long_prompt: { above_tokens: 20, output_nano_per_million: 900n },
   };
   const day = at('12:00:00');
@@ -79,9 +81,93 @@ describe('the card of a call', () => {
   ];
   for (const [name, hours, time, isWithin] of HOURS) {
     it(`is ${isWithin ? '' : 'not '}off-peak ${name}`, () => {
-      const off_peak = { ...NIGHT, ...hours, input_nano_per_million: 1n };
+      const off_peak = [{ ...NIGHT, ...hours, input_nano_per_million: 1n }];
       const card = cardOf({ ...PLAIN, off_peak }, { began_ms: at(time), prompt_tokens: 1 });
       expect(card.input_nano_per_million).to.equal(isWithin ? 1n : 100n);
+    });
+  }
+
+  // DeepSeek doubles its prices from 01:00 to 04:00 and from 06:00 to 10:00 UTC, Monday to Friday.
+  const HALF = { input_nano_per_million: 50n };
+  const WEEK: Price = {
+    ...PLAIN,
+    off_peak: [
+      { days: ['sat', 'sun'], from_minute: 0, to_minute: 1_440, zone: 'UTC', ...HALF },
+      { from_minute: 600, to_minute: 60, zone: 'UTC', ...HALF },
+      { from_minute: 240, to_minute: 360, zone: 'UTC', ...HALF },
+    ],
+  };
+  const listed = async () => {
+    const target = { provider: { manifest: 'deepseek' }, model: 'deepseek-flash' };
+    return (await shippedPrices()).find(target, MODALITIES)?.price;
+  };
+  const WEEKS: [string, () => Promise<Price | undefined>][] = [
+    ['by several hours and days', () => Promise.resolve(WEEK)],
+    ['by the list prices of DeepSeek', listed],
+  ];
+  for (const [name, find] of WEEKS) {
+    it(`is that of each hour of the week ${name}`, async () => {
+      const week = await find();
+      if (!week) return expect.fail('no price');
+      const plain = week.input_nano_per_million;
+      for (let hour = 0; hour < 168; hour++) {
+        // A Monday.
+        const began_ms = Date.parse('2026-08-17T00:30:00Z') + hour * 3_600_000;
+        const card = cardOf(week, { began_ms, prompt_tokens: 1 });
+        const isPeak = hour < 120 && [1, 2, 3, 6, 7, 8, 9].includes(hour % 24);
+        expect(card.input_nano_per_million, `hour ${hour}`).to.equal(isPeak ? plain : plain / 2n);
+      }
+    });
+  }
+
+  const zone = fc.constantFrom('UTC', 'America/New_York', 'Europe/Zurich', 'Australia/Lord_Howe');
+  const days = fc.subarray<Weekday>([...WEEKDAYS], { minLength: 1 });
+  const window = fc.oneof(
+    fc.record({ from_minute: minute, to_minute: minute, zone }),
+    fc.record({ days, from_minute: minute, to_minute: minute, zone }),
+    fc.record({ days, from_minute: fc.constant(0), to_minute: fc.constant(1_440), zone }),
+  );
+  const windows = fc.array(
+    window.filter(({ from_minute, to_minute }) => from_minute !== to_minute),
+    { minLength: 1, maxLength: 4 },
+  );
+  /** No divisor of a day, so that a run has other times on each day. */
+  const STEP = 13;
+  // In these weeks, the clocks change in Zurich, in New York and on Lord Howe Island.
+  for (const start of ['2026-03-22', '2026-10-20']) {
+    it(`is by clocks and calendar in each minute of the two weeks from ${start}`, () => {
+      const first = Date.parse(`${start}T00:00:59.999Z`);
+      const times = Array.from({ length: 14 * 1_440 }, (_, at) => first + at * 60_000);
+      const texts = new Map<string, string[]>();
+      const local = (timeZone: string): string[] => {
+        const known = texts.get(timeZone);
+        if (known) return known;
+        const clock = new Intl.DateTimeFormat('sv-SE', {
+          timeZone,
+          dateStyle: 'short',
+          timeStyle: 'short',
+        });
+        const all = times.map((time) => clock.format(time));
+        texts.set(timeZone, all);
+        return all;
+      };
+      fc.assert(
+        fc.property(windows, fc.nat({ max: STEP - 1 }), (given, offset) => {
+          const off_peak = given.map((one, at) => ({ ...one, input_nano_per_million: BigInt(at) }));
+          const spans = given.map((one) => spansOf(one, first));
+          times.forEach((began_ms, minute) => {
+            if (minute % STEP !== offset) return;
+            const at = given.findIndex((one, number) => {
+              const now = local(one.zone)[minute] ?? '';
+              return spans[number]?.some(([from, to]) => from <= now && now < to);
+            });
+            const card = cardOf({ ...PLAIN, off_peak }, { began_ms, prompt_tokens: 1 });
+            if (card.input_nano_per_million === (at === -1 ? 100n : BigInt(at))) return;
+            expect.fail(`${new Date(began_ms).toISOString()} is in window ${at}`);
+          });
+        }),
+        { numRuns: 30 },
+      );
     });
   }
 
@@ -89,6 +175,23 @@ describe('the card of a call', () => {
     expect(cardOf(price, { prompt_tokens: 1 }).input_nano_per_million).to.equal(100n);
   });
 });
+
+/** From when to when the times hold on each day of two weeks, as local clocks show it. */
+function spansOf({ days, from_minute, to_minute }: OffPeakPrices, first: number) {
+  const end = to_minute > from_minute ? to_minute : to_minute + 1_440;
+  const midnight = first - (first % 86_400_000);
+  return Array.from({ length: 18 }, (_, at): [from: string, to: string][] => {
+    const day = midnight + (at - 2) * 86_400_000;
+    const name = new Date(day).toUTCString().slice(0, 3).toLowerCase();
+    const isOn = !days || days.some((one) => one === name);
+    return isOn ? [[wallText(day, from_minute), wallText(day, end)]] : [];
+  }).flat();
+}
+
+/** `2026-03-29 02:30`, so many minutes after a midnight. */
+function wallText(midnight: number, minutes: number): string {
+  return new Date(midnight + minutes * 60_000).toISOString().slice(0, 16).replace('T', ' ');
+}
 
 describe('the cards that may come', () => {
   const tiers = new Map([

@@ -17,6 +17,8 @@ const COST = { input: 1, output: 4, cache_read: 0.1, cache_write: 1.25, input_au
 /** Costs for one token. */
 const token = (dollars: number): number => dollars / 1e6;
 
+const WORKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri'];
+
 const MAP = {
   sample_spec: { litellm_provider: 'one of many', max_input_tokens: 'a number' },
   'acme/large': {
@@ -173,7 +175,11 @@ describe('a catalogue of models', () => {
           long_prompt: { above_tokens: 200000, input_per_million: 3 },
         },
       },
-      off_peak: { from: '10:00', to: '00:00', zone: 'UTC', input_per_million: 1 },
+      off_peak: [
+        { days: WORKDAYS, from: '00:00', to: '01:00', zone: 'UTC', input_per_million: 1 },
+        { days: WORKDAYS, from: '10:00', to: '00:00', zone: 'UTC', input_per_million: 1 },
+        { days: ['sat', 'sun'], zone: 'UTC', input_per_million: 1 },
+      ],
     });
     const prices = ['unknown', 'banded', 'sized', 'vectors', 'painter', 'ears', 'voice'].map(
       (id) => acme?.get(id)?.price,

@@ -162,6 +162,18 @@ const PAIRS: [title: string, from: string, to: string, told: string[], loses: bo
     false,
   ],
   [
+    'prices of hours and days, which cost as much as others before',
+    'output_per_million: 2.00',
+    'output_per_million: 2.00, off_peak: [{ days: [sat, sun], input_per_million: 0.50 }, ' +
+      '{ from: "10:00", to: "01:00", input_per_million: 0.80 }]',
+    [
+      'model small: off_peak on Sat, Sun UTC input_per_million down by 50 %, from 1.00 to 0.50',
+      'model small: off_peak from 10:00 to 01:00 UTC input_per_million down by 20 %, ' +
+        'from 1.00 to 0.80',
+    ],
+    false,
+  ],
+  [
     'one price of images in place of two',
     '{ standard: 0.04, hd: 0.08 }',
     '0.05',

@@ -45,6 +45,27 @@ describe('the text of a first gateway.yaml', () => {
     expect(models['b/m']?.price).to.deep.equal({ input_per_million: 2.5, output_per_million: 10 });
   });
 
+  it('writes the prices of each of several hours on a line of its own', () => {
+    const price = {
+      input_per_million: '0.30',
+      output_per_million: '1.20',
+      off_peak: [
+        {
+          days: ['sat', 'sun'],
+          zone: 'UTC',
+          input_per_million: '0.15',
+          output_per_million: '0.60',
+        },
+        { from: '10:00', to: '01:00', zone: 'UTC', input_per_million: '0.15' },
+      ],
+    };
+    const text = textOf(provider('a', [model('m', { price })]));
+    expect(text).to.include(`      off_peak:
+        - { days: [sat, sun], zone: UTC, input_per_million: 0.15, output_per_million: 0.60 }
+        - { from: '10:00', to: '01:00', zone: UTC, input_per_million: 0.15 }
+`);
+  });
+
   it('counts the models that it leaves out', () => {
     expect(textOf(provider('a', [model('m')], 60))).to.include('  # and 60 more of a, ');
   });

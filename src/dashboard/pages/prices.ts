@@ -1,4 +1,4 @@
-import { hoursShape, tokenPrices } from '../../billing/price-shape.js';
+import { textOfHours, tokenPrices } from '../../billing/price-shape.js';
 import {
   TOKEN_UNIT_FIELDS,
   type Model,
@@ -43,9 +43,8 @@ function otherCards({ tiers, off_peak }: Price): Fact[] {
   const facts = [...(tiers ?? [])].flatMap(([name, tier]) => {
     return [...blockPrices(tier, `tier ${name}`), ...longPromptPrices(tier, `tier ${name}, `)];
   });
-  if (!off_peak) return facts;
-  const { from, to, zone } = hoursShape(off_peak);
-  return [...facts, ...blockPrices(off_peak, `from ${from} to ${to} ${zone}`)];
+  const hours = (off_peak ?? []).flatMap((block) => blockPrices(block, textOfHours(block)));
+  return [...facts, ...hours];
 }
 
 function callPrices({ per_tool_call, per_request }: Price): Fact[] {

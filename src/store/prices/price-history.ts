@@ -34,10 +34,12 @@ type PriceTexts = Partial<Record<keyof TokenPrices, string>>;
 
 type NotedTier = PriceTexts & { long_prompt?: PriceTexts & { above_tokens: number } };
 
+type Hours = Pick<OffPeakPrices, 'days' | 'from_minute' | 'to_minute' | 'zone'>;
+
 /** A price as its row has it. */
 type NotedPrice = NotedTier & {
   tiers?: Record<string, NotedTier>;
-  off_peak?: PriceTexts & Pick<OffPeakPrices, 'from_minute' | 'to_minute' | 'zone'>;
+  off_peak?: (PriceTexts & Hours)[];
   per_tool_call?: Record<string, string>;
   per_request?: string;
 };
@@ -137,8 +139,7 @@ function textOfPrice(price: Price): string {
     noted.tiers = Object.fromEntries(entries);
   }
   if (off_peak) {
-    const { from_minute, to_minute, zone } = off_peak;
-    noted.off_peak = { from_minute, to_minute, zone, ...textsOf(off_peak) };
+    noted.off_peak = off_peak.map((block) => ({ ...hoursIn(block), ...textsOf(block) }));
   }
   if (per_tool_call) {
     const entries = [...per_tool_call].map(([name, nano]) => [name, String(nano)] as const);
@@ -146,6 +147,10 @@ function textOfPrice(price: Price): string {
   }
   if (per_request !== undefined) noted.per_request = String(per_request);
   return JSON.stringify(noted);
+}
+
+function hoursIn({ days, from_minute, to_minute, zone }: Hours): Hours {
+  return { ...(days && { days }), from_minute, to_minute, zone };
 }
 
 function tierTexts({ long_prompt, ...tier }: TierPrices): NotedTier {
@@ -175,8 +180,7 @@ function priceOf(text: string): Price {
     price.tiers = new Map(Object.entries(tiers).map(([name, tier]) => [name, tierOf(tier)]));
   }
   if (off_peak) {
-    const { from_minute, to_minute, zone } = off_peak;
-    price.off_peak = { from_minute, to_minute, zone, ...nanosOf(off_peak) };
+    price.off_peak = off_peak.map((block) => ({ ...hoursIn(block), ...nanosOf(block) }));
   }
   if (per_tool_call) {
     const entries = Object.entries(per_tool_call);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {
   TOKEN_UNIT_FIELDS,
+  WEEKDAYS,
   type Price,
   type TierPrices,
   type TokenPrices,
@@ -18,9 +19,11 @@ const long_prompt = fc.record(
   { requiredKeys: ['above_tokens'] },
 );
 const tier: fc.Arbitrary<TierPrices> = fc.record({ ...token_prices, long_prompt }, optional);
-const minute = fc.nat({ max: 1_439 });
-const off_peak = fc.record(
+/** A time of a day in minutes after midnight. */
+export const minute = fc.nat({ max: 1_439 });
+const hours = fc.record(
   {
+    days: fc.subarray([...WEEKDAYS], { minLength: 1 }),
     from_minute: minute,
     to_minute: minute,
     zone: fc.constantFrom('UTC', 'Asia/Shanghai', 'America/St_Johns'),
@@ -47,7 +50,7 @@ export const rateCards: fc.Arbitrary<Price> = fc.record(
     ...token_prices,
     long_prompt,
     tiers: tableOf(['flex', 'priority'], tier),
-    off_peak,
+    off_peak: fc.array(hours, { minLength: 1, maxLength: 3 }),
     per_tool_call: tableOf(TOOLS.slice(0, 2), nano),
     per_request: nano,
   },

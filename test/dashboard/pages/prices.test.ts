@@ -7,6 +7,7 @@ function priced(price: Partial<Price>): Model {
   return modelAt([{ ...PRICE, ...price }]);
 }
 
+const HOURS = { zone: 'UTC', output_nano_per_million: 300_000_000n };
 const NO_TOKENS = { input_nano_per_million: 0n, output_nano_per_million: 0n };
 
 describe('the prices of a model in words', () => {
@@ -40,18 +41,19 @@ describe('the prices of a model in words', () => {
     const long_prompt = { above_tokens: 200_000, input_nano_per_million: 300_000_000n };
     const model = priced({
       tiers: new Map([['flex', { input_nano_per_million: 75_000_000n, long_prompt }]]),
-      off_peak: {
-        from_minute: 990,
-        to_minute: 30,
-        zone: 'UTC',
-        output_nano_per_million: 300_000_000n,
-      },
+      off_peak: [
+        { ...HOURS, days: ['sat', 'sun'], from_minute: 0, to_minute: 1_440 },
+        { ...HOURS, days: ['fri'], from_minute: 1_320, to_minute: 360 },
+        { ...HOURS, from_minute: 990, to_minute: 30 },
+      ],
       per_tool_call: new Map([['web_search', 10_000_000n]]),
       per_request: 1_000_000n,
     });
     expect(pricesOf(model).slice(2)).to.deep.equal([
       ['Input, tier flex', '$0.075 per million tokens'],
       ['Input, tier flex, prompt above 200,000 tokens', '$0.30 per million tokens'],
+      ['Output, on Sat, Sun UTC', '$0.30 per million tokens'],
+      ['Output, on Fri from 22:00 to 06:00 UTC', '$0.30 per million tokens'],
       ['Output, from 16:30 to 00:30 UTC', '$0.30 per million tokens'],
       ['Call of web_search', '$0.01'],
       ['Request', '$0.001'],

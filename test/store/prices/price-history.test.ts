@@ -39,7 +39,16 @@ onEachStore('the history of prices', (ground) => {
     const whole = price(10n, {
       cache_write_1h_nano_per_million: 3n,
       tiers: new Map([['flex', { input_nano_per_million: 5n, long_prompt }]]),
-      off_peak: { from_minute: 990, to_minute: 30, zone: 'UTC', output_nano_per_million: 4n },
+      off_peak: [
+        {
+          days: ['sat', 'sun'],
+          from_minute: 0,
+          to_minute: 1_440,
+          zone: 'UTC',
+          output_nano_per_million: 3n,
+        },
+        { from_minute: 990, to_minute: 30, zone: 'UTC', output_nano_per_million: 4n },
+      ],
       per_tool_call: new Map([['web_search', 10n]]),
       per_request: 1n,
     });
