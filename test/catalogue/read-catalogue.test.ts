@@ -55,6 +55,17 @@ const MAP = {
       ],
     },
   },
+  'acme/shanghai': {
+    litellm_provider: 'acme',
+    mode: 'chat',
+    input_cost_per_token: token(3),
+    output_cost_per_token: token(15),
+    off_peak_pricing: {
+      input_cost_per_token: token(1),
+      weekday_timezone: 'Asia/Shanghai',
+      windows: [{ hours_utc: '10:00-00:00', weekdays: [1] }],
+    },
+  },
   'acme/eu-west-1/large': {
     litellm_provider: 'acme',
     mode: 'chat',
@@ -180,6 +191,11 @@ describe('a catalogue of models', () => {
         { days: WORKDAYS, from: '10:00', to: '00:00', zone: 'UTC', input_per_million: 1 },
         { days: ['sat', 'sun'], zone: 'UTC', input_per_million: 1 },
       ],
+    });
+    // No block has its hours in one zone and its days in another.
+    expect(acme?.get('shanghai')?.price).to.deep.equal({
+      input_per_million: 3,
+      output_per_million: 15,
     });
     const prices = ['unknown', 'banded', 'sized', 'vectors', 'painter', 'ears', 'voice'].map(
       (id) => acme?.get(id)?.price,
