@@ -101,6 +101,10 @@ onEachStore('a copy of a store', (ground) => {
     await ground.place.sql(OTHER_ROWS);
   }
 
+  function byName([one]: [string, unknown], [other]: [string, unknown]): number {
+    return one < other ? -1 : 1;
+  }
+
   /** All rows of all tables, as text that is the same for both databases. */
   async function rowsOf({ url }: Place): Promise<Record<string, string[]>> {
     const database = openDatabase(url);
@@ -108,7 +112,9 @@ onEachStore('a copy of a store', (ground) => {
     for (const table of await tablesOf(url)) {
       const rows = await database.read<Record<string, unknown>[]>((knex) => knex(table).select());
       all[table] = rows
-        .map(({ data: _bytes, ...row }) => JSON.stringify(row, plainValue))
+        // Each database made its columns in its own order.
+        .map(({ data: _bytes, ...row }) => Object.entries(row).toSorted(byName))
+        .map((row) => JSON.stringify(Object.fromEntries(row), plainValue))
         .toSorted();
     }
     await database.close();
