@@ -149,6 +149,7 @@ function isCount(value: unknown): value is number {
  * names a tier only if both calls, or the only one with tokens, name it.
  */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
+  if (one === NO_TOKENS) return other;
   const sum: TokenUsage = {
     prompt_tokens: one.prompt_tokens + other.prompt_tokens,
     completion_tokens: one.completion_tokens + other.completion_tokens,
@@ -157,8 +158,7 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
     const counts = [one[name], other[name]].filter((count) => count !== undefined);
     if (counts.length > 0) sum[name] = counts.reduce((all, count) => all + count, 0);
   }
-  const tier = one === NO_TOKENS || one.tier === other.tier ? other.tier : undefined;
-  if (tier !== undefined) sum.tier = tier;
+  if (one.tier !== undefined && one.tier === other.tier) sum.tier = one.tier;
   const tool_calls = addToolCalls(one.tool_calls, other.tool_calls);
   if (tool_calls) sum.tool_calls = tool_calls;
   return sum;

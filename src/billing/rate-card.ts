@@ -13,7 +13,7 @@ export interface CardFacts {
   /** The service tier; one without prices of its own has the plain ones. */
   tier?: string | undefined;
   /** When the call to the upstream began; absent for an example, which is of no off-peak hour. */
-  began_ms?: number;
+  began_ms?: number | undefined;
   /** The tokens of its prompt. */
   prompt_tokens: number;
 }
@@ -35,6 +35,8 @@ export function cardsOf(
   price: Price,
   { tier, prompt_tokens }: Pick<CardFacts, 'tier' | 'prompt_tokens'>,
 ): Price[] {
+  // Most prices are plain, and every call asks.
+  if (!price.tiers && !price.off_peak && !price.long_prompt) return [price];
   const { off_peak = [] } = price;
   return tiersThatMayCome(price, tier)
     .map((own) => laidOver(price, own))

@@ -212,9 +212,8 @@ export async function chatBill(
   isComplete: boolean,
 ): Promise<Bill> {
   const { request, hold_nano, reports } = terms;
-  const calls = await Promise.all(
-    reports.map((report) => usageOfCall(report, texts, terms, isComplete)),
-  );
+  const calls: CallUsage[] = [];
+  for (const report of reports) calls.push(await usageOfCall(report, texts, terms, isComplete));
   const usage = calls.map((call) => call.usage).reduce(addUsage, NO_TOKENS);
   const max = outputLimit(request.call);
   const owed = withOutput(calls, max);
@@ -271,12 +270,10 @@ async function usageOfCall(
   const { price } = terms.upstream;
   const asked = askedTier(terms.request.call, terms.upstream) ?? '';
   const tier = reported.tier ?? (price.tiers?.has(asked) ? asked : undefined);
-  const used: TokenUsage = {
-    ...reported,
-    ...(!saysPrompt && (await estimatedPrompt(terms))),
-    completion_tokens: Math.max(completion_tokens, counted),
-    ...(tier !== undefined && { tier }),
-  };
+  const used: TokenUsage = { ...reported };
+  if (!saysPrompt) Object.assign(used, await estimatedPrompt(terms));
+  used.completion_tokens = Math.max(completion_tokens, counted);
+  if (tier !== undefined) used.tier = tier;
   return {
     usage: used,
     card: cardFor(used, price, terms),
@@ -286,8 +283,8 @@ async function usageOfCall(
 }
 
 /** The card of a call by a price. An upstream judges each reading of a prompt by itself. */
-function cardFor({ tier, prompt_tokens }: TokenUsage, price: Price, terms: Terms): Price {
-  return cardOf(price, { ...terms, tier, prompt_tokens });
+function cardFor({ tier, prompt_tokens }: TokenUsage, price: Price, { began_ms }: Terms): Price {
+  return cardOf(price, { tier, began_ms, prompt_tokens });
 }
 
 /** The reported usage; undefined if it makes no sense. */
@@ -298,6 +295,7 @@ function plausibleUsage({ usage, n }: UsageReport, { limits }: Model): TokenUsag
 
 /** The calls with at most so many output tokens together: in each text first, then audio. */
 function withOutput(calls: readonly BilledCall[], max: number): readonly BilledCall[] {
+  if (calls.reduce((sum, { usage }) => sum + usage.completion_tokens, 0) <= max) return calls;
   let left = max;
   return calls.map(({ usage, card }) => {
     const completion_tokens = Math.min(usage.completion_tokens, left);
