@@ -1,11 +1,11 @@
 import { otherToolFields } from '../../src/core/block-fields.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
-import { toolPriceName } from '../../src/core/server-tools.js';
+import { toolPriceName, usesOfTool } from '../../src/core/server-tools.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { cacheControl, type EncodeContext } from './context.js';
 import type { MessagesTool } from '../../src/schema-types/messages.js';
-import { isIndex, textOfValue } from '../openai/answer.js';
+import { textOfValue } from '../openai/answer.js';
 import { strictSchema } from './schema.js';
 import type { MessagesBody, Tool, ToolChoice, Turn } from './wire.js';
 
@@ -102,12 +102,8 @@ function hostedTool(
           ...(isRecord(filters) && filters),
           ...(isRecord(user_location) && { user_location }),
         };
-  return BOUNDED.has(name) && max_tool_calls !== undefined
-    ? {
-        ...own,
-        max_uses: isIndex(own.max_uses) ? Math.min(own.max_uses, max_tool_calls) : max_tool_calls,
-      }
-    : own;
+  if (!BOUNDED.has(name) || max_tool_calls === undefined) return own;
+  return { ...own, max_uses: usesOfTool(own, max_tool_calls) };
 }
 
 function toolOf(entry: Record<string, unknown>, context: EncodeContext): Tool {

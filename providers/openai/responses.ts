@@ -1,10 +1,9 @@
 import type { Encoded } from '../../src/core/provider.js';
 import type { Upstream } from '../../src/core/model.js';
-import { toolPriceName } from '../../src/core/server-tools.js';
+import { toolPriceName, usesOfTool } from '../../src/core/server-tools.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
-import { isIndex } from './answer.js';
 import { dropFields, extraFields } from './completions.js';
 import { leaveOutField } from './refused-fields.js';
 import { decodeResponse } from './responses-answer.js';
@@ -210,11 +209,13 @@ function hostedTool(given: WireObject): WireObject {
   };
 }
 
-/** How often the tools may run together: a client of the Messages API says it of each tool. */
+/**
+ * How often the tools may run together: none more often than a client of the Messages API says of
+ * it, as the hold has it.
+ */
 function mostCalls(tools: readonly WireObject[], bound: number): number {
-  const [only, ...more] = tools.filter(({ type }) => type !== 'function');
-  const uses = more.length === 0 ? only?.max_uses : undefined;
-  return isIndex(uses) && uses > 0 ? Math.min(uses, bound) : bound;
+  const hosted = tools.filter(({ type }) => type !== 'function');
+  return Math.min(bound, ...hosted.map((tool) => usesOfTool(tool, bound)));
 }
 
 /** The format of a custom tool, whose grammar stands one level higher here. */

@@ -12,3 +12,9 @@ export function toolPriceName(type: string): string {
   const name = type.slice(type.indexOf(':') + 1).replace(VERSION, '');
   return SHORTER.get(name) ?? name;
 }
+
+/** How often a tool may run in an answer: as often as its `max_uses` says, at most `most`. */
+export function usesOfTool({ max_uses }: { max_uses?: unknown }, most: number): number {
+  const uses = Number.isSafeInteger(max_uses) ? Number(max_uses) : most;
+  return uses < 0 ? most : Math.min(uses, most);
+}

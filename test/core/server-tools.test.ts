@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { toolPriceName } from '../../src/core/server-tools.js';
+import { toolPriceName, usesOfTool } from '../../src/core/server-tools.js';
 
 const NAMES: [type: string, name: string][] = [
   ['web_search', 'web_search'],
@@ -16,5 +16,22 @@ const NAMES: [type: string, name: string][] = [
 describe('the name of the price of a tool', () => {
   for (const [type, name] of NAMES) {
     it(`is ${name} for ${type}`, () => expect(toolPriceName(type)).to.equal(name));
+  }
+});
+
+describe('the calls of a tool that may run in an answer', () => {
+  const USES: [max_uses: unknown, uses: number][] = [
+    [undefined, 10],
+    [3, 3],
+    [0, 0],
+    [99, 10],
+    [-1_000_000, 10],
+    [2.5, 10],
+    ['3', 10],
+  ];
+  for (const [max_uses, uses] of USES) {
+    it(`are ${uses} of 10 for ${String(max_uses)}`, () => {
+      expect(usesOfTool({ max_uses }, 10)).to.equal(uses);
+    });
   }
 });

@@ -1,6 +1,6 @@
 import { maxNano } from '../../lib/money.js';
 import type { Model, Upstream } from '../../core/model.js';
-import { toolPriceName } from '../../core/server-tools.js';
+import { toolPriceName, usesOfTool } from '../../core/server-tools.js';
 import { recordsIn } from '../../lib/objects.js';
 import type { ChatCall } from './codec.js';
 
@@ -34,10 +34,9 @@ export function maxToolCost(
   const sent: Readonly<Record<string, unknown>> = { ...fields, ...set };
   const doesSearch = SEARCHES.some((name) => sent[name] !== undefined);
   let highest = doesSearch ? BigInt(most) * maxNano([...per_tool_call.values()]) : 0n;
-  for (const { type, max_uses } of recordsIn(sent.tools)) {
-    const nano = typeof type === 'string' ? per_tool_call.get(toolPriceName(type)) : undefined;
-    const isLess = Number.isSafeInteger(max_uses) && Number(max_uses) < most;
-    if (nano !== undefined) highest += BigInt(isLess ? Number(max_uses) : most) * nano;
+  for (const tool of recordsIn(sent.tools)) {
+    const nano = per_tool_call.get(toolPriceName(String(tool.type)));
+    if (nano !== undefined) highest += BigInt(usesOfTool(tool, most)) * nano;
   }
   return BigInt(n) * highest;
 }

@@ -367,6 +367,7 @@ describe('the bill of a call by a rate card', () => {
     ['no tools where the call offers none', {}, 0n],
     ['ten calls of a tool that the upstream runs', { tools: [SEARCH] }, 10n],
     ['as many as the tool may be used', { tools: [{ ...SEARCH, max_uses: 2 }] }, 2n],
+    ['ten where it says less than none', { tools: [{ ...SEARCH, max_uses: -1_000_000 }] }, 10n],
     ['ten calls of each of two', { tools: [SEARCH, { type: 'web_search_20250305' }] }, 20n],
     ['ten for a search that is no tool', { web_search_options: {} }, 10n],
     ['none for functions', { tools: [{ type: 'function' }] }, 0n],

@@ -204,6 +204,31 @@ describe('a request of the Responses API', () => {
   }
 });
 
+describe('tools that the Responses API runs', () => {
+  const search = { type: 'web_search' };
+  const price = {
+    free: false,
+    input_nano_per_million: 1n,
+    output_nano_per_million: 1n,
+    per_tool_call: new Map([['web_search', 1n]]),
+  };
+  const ROWS: [title: string, tools: object[], most: number][] = [
+    ['as the call says', [search], 10],
+    ['as the tool says', [{ ...search, max_uses: 2 }], 2],
+    ['as the call says, for less than none', [{ ...search, max_uses: -5 }], 10],
+    ['never, as the tool says', [{ ...search, max_uses: 0 }], 0],
+    ['as that says which may run least', [{ ...search, max_uses: 2 }, search], 2],
+  ];
+  for (const [title, tools, max_tool_calls] of ROWS) {
+    it(`run as often ${title}`, () => {
+      const call = { fields: { tools }, max_tool_calls: 10 };
+      const { path, body } = sent('gpt-4.1', call, { price });
+      expect(path).to.equal('/responses');
+      expect(body).to.deep.include({ max_tool_calls });
+    });
+  }
+});
+
 describe('the conversation in a request of the Responses API', () => {
   const call = (id: string, name: string, args: string) => ({
     id,
