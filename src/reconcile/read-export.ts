@@ -1,7 +1,7 @@
+import { once } from 'node:events';
 import { createReadStream, openSync, readSync, closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { pipeline } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CsvError, parse, type Info } from 'csv-parse';
 import { LineCounter, parseDocument } from 'yaml';
@@ -18,14 +18,14 @@ const DOCUMENT_CHARACTERS = 64 * 1024 ** 2;
 const SEARCHED_CHARACTERS = 4 * 1024 ** 2;
 
 /** How a file is read: by a form whose columns are named, or by one of those that are known. */
-export interface ReadTerms {
+interface ReadTerms {
   named?: ExportFormat;
   formats: readonly ExportFormat[];
 }
 
-/** A line of a file, with the form of the file. */
-export interface FormedLine {
-  format: ExportFormat;
+/** A line of a file, with the form of the file, which days without usage do not tell. */
+interface FormedLine {
+  format?: ExportFormat;
   line: ExportLine;
 }
 
@@ -40,11 +40,14 @@ export async function* readExport(file: string, terms: ReadTerms): AsyncGenerato
   if (start.startsWith('PAR1')) {
     throw new ExportFault(`${file}: this is Parquet: export it as CSV, or convert it`);
   }
-  const rows = rowsOf(file, start);
   let format: ExportFormat | undefined;
-  for await (const cells of rows) {
+  for await (const cells of rowsOf(file, start)) {
+    if (isBucket(cells)) {
+      yield { line: coverOf(cells) };
+      continue;
+    }
     format ??= formatFor(file, new Set(cells.texts.keys()), terms);
-    const line = isBucket(cells) ? coverOf(cells) : format.read(exportRow(cells));
+    const line = format.read(exportRow(cells));
     if (line) yield { format, line };
   }
 }
@@ -106,18 +109,11 @@ async function* rowsOf(file: string, start: string): AsyncGenerator<Cells> {
 
 /** The first character that is no space. What was read goes back into the stream. */
 async function firstCharacter(stream: Readable): Promise<string> {
-  stream.pause();
-  for (;;) {
-    const chunk = stream.read() as Buffer | null;
-    if (chunk) {
-      stream.unshift(chunk);
-      return /[^\s\uFEFF]/u.exec(chunk.toString('utf8', 0, ROW_CHARACTERS))?.[0] ?? '';
-    }
-    if (stream.readableEnded || stream.destroyed) return '';
-    await new Promise((resolve, reject) => {
-      stream.once('readable', resolve).once('end', resolve).once('error', reject);
-    });
-  }
+  await once(stream, 'readable');
+  const chunk = stream.read() as Buffer | null;
+  if (!chunk) return '';
+  stream.unshift(chunk);
+  return /[^\s\uFEFF]/u.exec(chunk.toString('utf8', 0, ROW_CHARACTERS))?.[0] ?? '';
 }
 
 interface CsvRecord {

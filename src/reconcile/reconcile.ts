@@ -122,7 +122,7 @@ async function readBill({ files, named, from, to }: ReconcileTerms): Promise<Bil
   let [first, last] = [from ?? '9999-12-31', to ?? '0000-01-01'];
   for (const file of files) {
     for await (const { format, line } of readExport(file, { formats, ...(named && { named }) })) {
-      used.add(format);
+      if (format) used.add(format);
       const { day, model, cost_nano, calls } = line;
       if ((from !== undefined && day < from) || (to !== undefined && day > to)) continue;
       if (from === undefined && day < first) first = day;
@@ -144,7 +144,7 @@ async function readBill({ files, named, from, to }: ReconcileTerms): Promise<Bil
       addLine(sum, line);
     }
   }
-  if (first > last) {
+  if (names.size === 0) {
     const within = from === undefined && to === undefined ? '' : ' within these days';
     throw new ExportFault(`${files.join(', ')}: there is no usage of models${within}`);
   }

@@ -58,6 +58,8 @@ describe('tollgate reconcile', () => {
     expect(await fault('--columns', 'date=Day')).to.include('"date=Day" is not NAME=COLUMN');
     expect(await fault()).to.include('bill.csv:1:1: this is no export that is known');
     expect(await fault('--columns', 'day=Day,cost=USD')).to.include('name one with --provider');
-    expect(await fault(...COLUMNS, '--from', '2026-12-01')).to.include('no usage of models within');
+    const later = [...COLUMNS, '--from', '2026-12-01'];
+    expect(await fault(...later)).to.include('no usage of models within');
+    expect(await fault(...later, '--to', '2026-12-31')).to.include('no usage of models within');
   });
 });

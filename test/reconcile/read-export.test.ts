@@ -30,7 +30,7 @@ describe('an export of a provider', () => {
     const formats = new Set<string>();
     const lines: ExportLine[] = [];
     for await (const { format, line } of readExport(file, terms)) {
-      formats.add(format.name);
+      if (format) formats.add(format.name);
       lines.push(line);
     }
     return { formats: [...formats], lines };
@@ -46,7 +46,7 @@ describe('an export of a provider', () => {
     return '';
   }
 
-  it('of audio and of text has each class once', async () => {
+  it('of audio and of text has each class once, between days without usage', async () => {
     const result = {
       input_tokens: 100,
       input_text_tokens: 70,
@@ -59,11 +59,13 @@ describe('an export of a provider', () => {
     };
     const bucket = { start_time: Date.parse(DAY) / 1_000, end_time: 0, results: [result] };
     const empty = { start_time: Date.parse('2026-10-15') / 1_000, end_time: 0, results: [] };
-    const page = { object: 'page', data: [bucket, empty], has_more: false };
+    const early = { start_time: Date.parse('2026-10-13') / 1_000, end_time: 0, results: [] };
+    const page = { object: 'page', data: [early, bucket, empty], has_more: false };
     const { formats, lines } = await read(JSON.stringify(page, null, 2));
     expect(formats).to.deep.equal(['openai-usage']);
     const tokens = { input: 50, cached_input: 20, audio_input: 30, output: 40, audio_output: 10 };
     expect(lines).to.deep.equal([
+      { day: '2026-10-13' },
       { day: DAY, model: 'gpt-audio', calls: 2, tokens },
       { day: '2026-10-15' },
     ]);
