@@ -29,6 +29,13 @@ export interface Charged extends Figures {
   aborted: number;
 }
 
+/** Both sides of a day. */
+export interface BilledDay {
+  day: string;
+  billed: Billed;
+  charged: Charged;
+}
+
 function noTokens(): TokensByClass {
   return Object.fromEntries(EXPORT_CLASSES.map((name) => [name, 0])) as TokensByClass;
 }
@@ -88,13 +95,30 @@ export function addBilled(sum: Billed, { calls, tokens, cost_nano, cost_by_class
   }
 }
 
-export function addCharged(sum: Charged, { calls, tokens, cost_nano, ...more }: Charged): void {
+function addCharged(sum: Charged, { calls, tokens, cost_nano, ...more }: Charged): void {
   sum.calls += calls;
   sum.cost_nano += cost_nano;
   for (const name of EXPORT_CLASSES) sum.tokens[name] += tokens[name];
   sum.estimated.calls += more.estimated.calls;
   sum.estimated.tokens += more.estimated.tokens;
   sum.aborted += more.aborted;
+}
+
+/** Both sides of some days together. */
+export function wholeOfDays(days: readonly BilledDay[]): BilledDay {
+  const whole = { day: '', billed: nothingBilled(), charged: nothingCharged() };
+  for (const { billed, charged } of days) {
+    addBilled(whole.billed, billed);
+    addCharged(whole.charged, charged);
+  }
+  return whole;
+}
+
+/** Half a cent: less is what rounding makes of many amounts, and shown as 0.00. */
+const CENT_HALF = 5_000_000n;
+
+export function isRounding(nano: bigint): boolean {
+  return nano < CENT_HALF && nano > -CENT_HALF;
 }
 
 const OUTPUT: readonly ExportClass[] = ['output', 'audio_output'];

@@ -1,15 +1,13 @@
 import { EXPORT_CLASSES, PART_OF, type ExportClass } from '../core/provider-export.js';
 import { formatDollars, withDollarSign } from '../lib/money.js';
 import {
-  addBilled,
-  addCharged,
   allTokens,
-  nothingBilled,
-  nothingCharged,
+  isRounding,
   outputTokens,
   promptTokens,
+  wholeOfDays,
   type Billed,
-  type Charged,
+  type BilledDay,
 } from './bill-figures.js';
 
 export type CauseName =
@@ -32,13 +30,6 @@ export interface Cause {
   text: string;
 }
 
-/** Both sides of a day. */
-export interface BilledDay {
-  day: string;
-  billed: Billed;
-  charged: Charged;
-}
-
 /** What the export tells: costs alone, tokens alone, or both, and the number of calls. */
 export interface ExportFacts {
   classes: readonly ExportClass[];
@@ -49,8 +40,7 @@ export interface ExportFacts {
 /** Nano-dollars a million by class, as the configuration has them; a class may have none. */
 export type PriceByClass = Partial<Record<ExportClass, bigint>>;
 
-/** Nano-dollars that rounding may make of many small amounts. */
-const CENT_HALF = 5_000_000n;
+const CENT = 10_000_000n;
 /** A day's price differs if it moves the cost by more than a share of 1/200. */
 const PRICE_SHARE = 200n;
 const MILLION = 1_000_000n;
@@ -59,9 +49,7 @@ const ESTIMATE_FACTOR = 3;
 
 interface Sum {
   nano: bigint;
-  calls: number;
-  tokens: number;
-  days: string[];
+  days: BilledDay[];
   classes: Set<ExportClass>;
 }
 
@@ -76,22 +64,19 @@ export function causesOf(
   price: PriceByClass | undefined,
 ): Cause[] {
   const sums = new Map<CauseName, Sum>();
-  const note = (cause: CauseName, day: BilledDay, nano: bigint): Sum => {
-    const sum: Sum = sums.get(cause) ?? {
-      nano: 0n,
-      calls: 0,
-      tokens: 0,
-      days: [],
-      classes: new Set(),
-    };
+  const note = (
+    cause: CauseName,
+    day: BilledDay,
+    nano: bigint,
+    classes: readonly ExportClass[] = [],
+  ): void => {
+    const sum: Sum = sums.get(cause) ?? { nano: 0n, days: [], classes: new Set() };
     sums.set(cause, sum);
     sum.nano += nano;
-    sum.calls += day.billed.calls - day.charged.calls;
-    sum.tokens += allTokens(day.billed.tokens) - allTokens(day.charged.tokens);
-    sum.days.push(day.day);
-    return sum;
+    sum.days.push(day);
+    for (const name of classes) sum.classes.add(name);
   };
-  const whole = wholeOf(days);
+  const whole = wholeOfDays(days);
   const uncounted = uncountedClasses(whole, facts);
   const isRepriced = facts.classes.length === 0 && hasOneRatio(days);
   for (const day of days) {
@@ -102,30 +87,17 @@ export function causesOf(
     const price_nano = difference_nano - volume_nano;
     if (!facts.has_costs || !isPriceDifference(price_nano, day)) continue;
     const classes = suspectClasses(day, price_nano, uncounted, facts, price);
-    const sum = note(classes.length > 0 ? 'class_without_price' : 'stale_price', day, price_nano);
-    for (const name of classes) sum.classes.add(name);
+    note(classes.length > 0 ? 'class_without_price' : 'stale_price', day, price_nano, classes);
   }
-  if (uncounted.length > 0 && !sums.has('class_without_price')) {
-    for (const day of days.filter(({ billed }) =>
-      uncounted.some((name) => billed.tokens[name] > 0),
-    )) {
-      const sum = note('class_without_price', day, 0n);
-      for (const name of uncounted) sum.classes.add(name);
+  if (!sums.has('class_without_price')) {
+    for (const day of days) {
+      const isBilled = uncounted.some((name) => day.billed.tokens[name] > 0);
+      if (isBilled) note('class_without_price', day, 0n, uncounted);
     }
   }
   return [...sums]
-    .map(([cause, sum]) => ({ sum, told: causeOf(cause, sum, { whole, facts, price, days }) }))
-    .sort((a, b) => compareNano(absolute(b.sum.nano), absolute(a.sum.nano)))
-    .map(({ told }) => told);
-}
-
-function wholeOf(days: readonly BilledDay[]): BilledDay {
-  const whole = { day: '', billed: nothingBilled(), charged: nothingCharged() };
-  for (const { billed, charged } of days) {
-    addBilled(whole.billed, billed);
-    addCharged(whole.charged, charged);
-  }
-  return whole;
+    .toSorted(([, a], [, b]) => Number(absolute(b.nano) - absolute(a.nano)))
+    .map(([cause, sum]) => causeOf(cause, sum, { whole, facts, price }));
 }
 
 /** The classes that the bill has tokens of, and the ledger none. */
@@ -137,14 +109,15 @@ function uncountedClasses({ billed, charged }: BilledDay, facts: ExportFacts): E
 }
 
 /** Why one side has calls or tokens on a day that the other has not; undefined if both have. */
-function volumeCause({ billed, charged }: BilledDay, facts: ExportFacts): CauseName | undefined {
+function volumeCause(day: BilledDay, facts: ExportFacts): CauseName | undefined {
+  const { billed, charged } = day;
   const { has_costs, has_calls, classes } = facts;
   const isBilled = has_costs && billed.cost_nano !== 0n;
   const there = isBilled || billed.calls > 0 || allTokens(billed.tokens) > 0;
   if (!there && charged.calls === 0) return undefined;
   if (!there) return 'missing_in_export';
   if (charged.calls === 0) return charged.aborted > 0 ? 'aborted_calls' : 'calls_outside';
-  const more = differenceOf({ billed, charged }, classes);
+  const more = differenceOf(day, classes);
   if (more === 0) return undefined;
   if (has_calls && billed.calls !== charged.calls) {
     if (billed.calls < charged.calls) return 'missing_in_export';
@@ -159,14 +132,8 @@ function volumeCause({ billed, charged }: BilledDay, facts: ExportFacts): CauseN
 }
 
 /** How much more the bill has: tokens, or cents where it has no tokens. */
-function differenceOf(
-  { billed, charged }: Pick<BilledDay, 'billed' | 'charged'>,
-  classes: readonly ExportClass[],
-): number {
-  if (classes.length === 0) {
-    const nano = billed.cost_nano - charged.cost_nano;
-    return absolute(nano) < CENT_HALF ? 0 : Number(nano / (2n * CENT_HALF));
-  }
+function differenceOf({ billed, charged }: BilledDay, classes: readonly ExportClass[]): number {
+  if (classes.length === 0) return Number((billed.cost_nano - charged.cost_nano) / CENT);
   const prompt = promptTokens(billed.tokens) - promptTokens(charged.tokens);
   const output = outputTokens(billed.tokens) - outputTokens(charged.tokens);
   // What the one has more in the prompt may not hide what the other has more in the output.
@@ -237,7 +204,7 @@ function suspectClasses(
 function hasOneRatio(days: readonly BilledDay[]): boolean {
   const ratios = days
     .filter(({ billed, charged }) => billed.cost_nano > 0n && charged.cost_nano > 0n)
-    .filter(({ billed, charged }) => absolute(billed.cost_nano - charged.cost_nano) >= CENT_HALF)
+    .filter(({ billed, charged }) => !isRounding(billed.cost_nano - charged.cost_nano))
     .map(({ billed, charged }) => Number(billed.cost_nano) / Number(charged.cost_nano));
   return ratios.length > 1 && Math.max(...ratios) <= Math.min(...ratios) * 1.01;
 }
@@ -246,11 +213,10 @@ interface Known {
   whole: BilledDay;
   facts: ExportFacts;
   price: PriceByClass | undefined;
-  days: readonly BilledDay[];
 }
 
 function causeOf(cause: CauseName, sum: Sum, known: Known): Cause {
-  const [first_day = '', last_day = first_day] = [sum.days[0], sum.days.at(-1)];
+  const [first_day = '', last_day = first_day] = [sum.days[0]?.day, sum.days.at(-1)?.day];
   const when =
     sum.days.length === 1
       ? `on ${first_day}`
@@ -272,7 +238,7 @@ const TEXTS: Readonly<Record<CauseName, (sum: Sum, known: Known) => string>> = {
     `calls that failed or whose client left, which the upstream bills: ${sizeOf(sum, known)}`,
   estimates: (sum, { whole, facts }) => {
     const calls = counted(whole.charged.estimated.calls, 'call');
-    const more = facts.classes.length > 0 ? `: ${signed(sum.tokens)} tokens` : '';
+    const more = facts.classes.length > 0 ? `: ${moreTokens(sum)}` : '';
     return `estimates of the gateway, as ${calls} came without usage${more}`;
   },
   missing_in_export: (sum, known) =>
@@ -280,15 +246,21 @@ const TEXTS: Readonly<Record<CauseName, (sum: Sum, known: Known) => string>> = {
   class_without_price: (sum, known) => classText([...sum.classes], known),
   stale_price: (sum, known) => priceText(sum, known),
   other_counts: (sum) =>
-    `answers whose usage is not what is billed: ${signed(sum.tokens)} tokens in as many calls`,
+    `answers whose usage is not what is billed: ${moreTokens(sum)} in as many calls`,
 };
 
-function sizeOf({ calls, tokens }: Sum, { facts }: Known): string {
+function sizeOf(sum: Sum, { facts }: Known): string {
+  const { billed, charged } = wholeOfDays(sum.days);
   const parts = [
-    ...(facts.has_calls ? [`${signed(calls)} calls`] : []),
-    ...(facts.classes.length > 0 ? [`${signed(tokens)} tokens`] : []),
+    ...(facts.has_calls ? [`${signed(billed.calls - charged.calls)} calls`] : []),
+    ...(facts.classes.length > 0 ? [moreTokens(sum)] : []),
   ];
   return parts.join(', ') || 'by their cost';
+}
+
+function moreTokens({ days }: Sum): string {
+  const { billed, charged } = wholeOfDays(days);
+  return `${signed(allTokens(billed.tokens) - allTokens(charged.tokens))} tokens`;
 }
 
 function classText(classes: readonly ExportClass[], { whole }: Known): string {
@@ -302,9 +274,9 @@ function classText(classes: readonly ExportClass[], { whole }: Known): string {
 }
 
 /** Names the prices of the bill where it has costs by class. */
-function priceText({ days: with_cause }: Sum, { price, facts, days }: Known): string {
-  const whole = wholeOf(days.filter(({ day }) => with_cause.includes(day)));
-  const { tokens, cost_by_class, cost_nano } = whole.billed;
+function priceText({ days }: Sum, { price, facts }: Known): string {
+  const { billed, charged } = wholeOfDays(days);
+  const { tokens, cost_by_class, cost_nano } = billed;
   const rates = facts.classes.flatMap((name) => {
     const nano = cost_by_class[name];
     if (!price || nano === undefined || tokens[name] === 0) return [];
@@ -317,7 +289,7 @@ function priceText({ days: with_cause }: Sum, { price, facts, days }: Known): st
     ];
   });
   if (rates.length > 0) return `a stale price: ${rates.join('; ')}`;
-  const here_nano = whole.charged.cost_nano;
+  const here_nano = charged.cost_nano;
   const share = here_nano === 0n ? 0 : (Number(cost_nano) / Number(here_nano) - 1) * 100;
   return `a stale price: the bill is ${signed(Number(share.toFixed(1)))} % for the same tokens`;
 }
@@ -338,9 +310,4 @@ function counted(count: number, what: string): string {
 
 function absolute(nano: bigint): bigint {
   return nano < 0n ? -nano : nano;
-}
-
-function compareNano(a: bigint, b: bigint): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -9,14 +9,12 @@
  * 5. the words stand in a description, the longest name first: `Gemini 2.5 Flash GA Text Input`.
  */
 export function matchModel(name: string, models: readonly string[]): Match {
-  for (const { of, fits } of RULES) {
-    const wanted = of(name);
-    const found = models.filter((model) => fits(wanted, of(model)));
-    const [one] = found;
-    if (one !== undefined && found.length === 1) return { model: one };
-    if (found.length > 1) return { several: found };
+  for (const formOf of FORMS) {
+    const wanted = formOf(name);
+    const found = models.filter((model) => formOf(model) === wanted);
+    if (found.length > 0) return onlyOf(found);
   }
-  return described(name, models);
+  return onlyOf(describedModels(name, models));
 }
 
 /** `several` fit equally well; without either, none does. */
@@ -25,18 +23,20 @@ export interface Match {
   several?: readonly string[];
 }
 
-interface Rule {
-  of: (name: string) => string;
-  fits: (wanted: string, model: string) => boolean;
+function onlyOf(found: readonly string[]): Match {
+  const [model] = found;
+  if (model === undefined) return {};
+  return found.length === 1 ? { model } : { several: found };
 }
 
-const isSame = (wanted: string, model: string): boolean => wanted === model;
-
-const RULES: readonly Rule[] = [
-  { of: (name) => name, fits: isSame },
-  { of: bareName, fits: isSame },
-  { of: nameOfLine, fits: isSame },
-  { of: (name) => [...wordsOf(nameOfLine(hyphenated(name)))].sort().join(' '), fits: isSame },
+const FORMS: readonly ((name: string) => string)[] = [
+  (name) => name,
+  bareName,
+  nameOfLine,
+  (name) =>
+    wordsOf(nameOfLine(hyphenated(name)))
+      .toSorted()
+      .join(' '),
 ];
 
 const REGION = /^(?:us-gov|us|eu|apac|global|jp|au|ca|sa|me|af|il|uk)\./u;
@@ -79,30 +79,17 @@ function wordsOf(name: string): readonly string[] {
 }
 
 /** Words that make another model of the one before them. */
-const VARIANTS = new Set([
-  'lite',
-  'mini',
-  'nano',
-  'live',
-  'tts',
-  'ultra',
-  'pro',
-  'image',
-  'embedding',
-]);
+const VARIANTS = new Set('lite mini nano live tts ultra pro image embedding'.split(' '));
 /** Words of the kind of input or output that follow a model: `Flash Image Input`. */
 const SIDES = new Set(['input', 'output']);
 
-function described(description: string, models: readonly string[]): Match {
+function describedModels(description: string, models: readonly string[]): string[] {
   const words = wordsOf(description);
   const named = models
     .map((model) => ({ model, own: wordsOf(nameOfLine(model)) }))
     .filter(({ own }) => own.length > 1 && standsIn(own, words));
   const longest = Math.max(...named.map(({ own }) => own.length));
-  const found = named.filter(({ own }) => own.length === longest).map(({ model }) => model);
-  const [one] = found;
-  if (one === undefined) return {};
-  return found.length === 1 ? { model: one } : { several: found };
+  return named.filter(({ own }) => own.length === longest).map(({ model }) => model);
 }
 
 /** Whether the words follow each other there, and no variant follows them. */

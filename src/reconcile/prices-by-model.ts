@@ -1,17 +1,7 @@
 import type { Configuration } from '../core/configuration.js';
 import { costCard, type TokenPrices } from '../core/model.js';
-import type { ExportClass } from '../core/provider-export.js';
+import { EXPORT_CLASSES } from '../core/provider-export.js';
 import type { PriceByClass } from './causes.js';
-
-const FIELDS: Readonly<Record<ExportClass, keyof TokenPrices>> = {
-  input: 'input_nano_per_million',
-  cached_input: 'cached_input_nano_per_million',
-  cache_write: 'cache_write_nano_per_million',
-  cache_write_1h: 'cache_write_1h_nano_per_million',
-  audio_input: 'audio_input_nano_per_million',
-  output: 'output_nano_per_million',
-  audio_output: 'audio_output_nano_per_million',
-};
 
 /** What upstreams take by model at these providers; of several, the first one's. */
 export function pricesByModel(
@@ -29,8 +19,8 @@ export function pricesByModel(
 }
 
 function priceByClass(price: TokenPrices): PriceByClass {
-  const classes = Object.entries(FIELDS).flatMap(([name, field]) => {
-    const nano = price[field];
+  const classes = EXPORT_CLASSES.flatMap((name) => {
+    const nano = price[`${name}_nano_per_million`];
     return nano === undefined ? [] : [[name, nano] as const];
   });
   return Object.fromEntries(classes);

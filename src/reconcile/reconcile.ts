@@ -1,4 +1,4 @@
-import { EXPORT_CLASSES, type ExportClass, type ExportFormat } from '../core/provider-export.js';
+import { EXPORT_CLASSES, type ExportFormat } from '../core/provider-export.js';
 import type { Configuration } from '../core/configuration.js';
 import { formatDollars } from '../lib/money.js';
 import type {
@@ -8,16 +8,18 @@ import type {
 } from '../store/reconcile/reconciliations.js';
 import {
   addBilled,
-  addCharged,
   addCharges,
   addLine,
   allTokens,
+  isRounding,
   nothingBilled,
   nothingCharged,
+  wholeOfDays,
   type Billed,
+  type BilledDay,
   type Charged,
 } from './bill-figures.js';
-import { causesOf, type BilledDay, type ExportFacts } from './causes.js';
+import { causesOf, type ExportFacts } from './causes.js';
 import { exportFormats } from './export-formats.js';
 import { ExportFault } from './export-row.js';
 import { matchModel } from './match-model.js';
@@ -41,8 +43,6 @@ export interface ReconcileTerms {
 /** The most rows of a model and a day: each takes memory. */
 const MAX_GROUPS = 200_000;
 const DAY_MS = 86_400_000;
-/** Less than that is what rounding makes of many amounts, and shown as 0.00. */
-const CENT_HALF = 5_000_000n;
 
 /**
  * Compares exports of a provider with the ledger, by upstream model and day of UTC. Several files,
@@ -66,7 +66,6 @@ export async function reconcile(
   const matched = matchBill(bill, ledger.models, terms.models);
   addAborted(ledger, await store.aborted(range), configuration);
   const prices = pricesByModel(configuration, providers);
-  const facts = factsOf(bill);
   const names = new Set([...ledger.models, ...matched.days.keys()]);
   const models = [...names].map((model) => {
     const days = daysOf(model, matched, ledger);
@@ -78,14 +77,13 @@ export async function reconcile(
     .map(({ model, names, days, price }) => ({
       model,
       names: names.filter((name) => name !== model),
-      ...reported(days, facts, terms.tolerance_percent),
-      causes: causesOf(days, facts, price),
-      days: days.map((day) => ({ day: day.day, ...comparedDays([day], facts) })),
+      ...reported(days, bill, terms.tolerance_percent),
+      causes: causesOf(days, bill, price),
+      days: days.map((day) => ({ day: day.day, ...comparedDays([day], bill) })),
     }))
     .sort((a, b) => sizeOf(b) - sizeOf(a) || (a.model < b.model ? -1 : 1));
-  const unmatched = unmatchedOf(matched, facts);
   const all = [...models.flatMap(({ days }) => days), ...matched.unmatched.values()];
-  const whole = reported(all, facts, terms.tolerance_percent);
+  const whole = reported(all, bill, terms.tolerance_percent);
   return {
     made: new Date(now_ms).toISOString(),
     files: [...terms.files],
@@ -97,18 +95,15 @@ export async function reconcile(
     ...whole,
     within: whole.within && told.every(({ within }) => within),
     models: told,
-    unmatched,
+    unmatched: unmatchedOf(matched, bill),
   };
 }
 
 /** What the files have, by the names and the days that they have. */
-interface Bill {
+interface Bill extends ExportFacts {
   formats: ReadonlySet<ExportFormat>;
-  classes: readonly ExportClass[];
   /** By name, then by day. */
   names: ReadonlyMap<string, ReadonlyMap<string, Billed>>;
-  has_costs: boolean;
-  has_calls: boolean;
   first_day: string;
   last_day: string;
 }
@@ -117,7 +112,7 @@ async function readBill({ files, named, from, to }: ReconcileTerms): Promise<Bil
   const formats = await exportFormats();
   const used = new Set<ExportFormat>();
   const names = new Map<string, Map<string, Billed>>();
-  const has = { costs: false, calls: false };
+  const has = { has_costs: false, has_calls: false };
   let groups = 0;
   let [first, last] = [from ?? '9999-12-31', to ?? '0000-01-01'];
   for (const file of files) {
@@ -128,8 +123,8 @@ async function readBill({ files, named, from, to }: ReconcileTerms): Promise<Bil
       if (from === undefined && day < first) first = day;
       if (to === undefined && day > last) last = day;
       if (model === undefined) continue;
-      has.costs ||= cost_nano !== undefined;
-      has.calls ||= calls !== undefined;
+      has.has_costs ||= cost_nano !== undefined;
+      has.has_calls ||= calls !== undefined;
       const days = names.get(model) ?? new Map<string, Billed>();
       names.set(model, days);
       let sum = days.get(day);
@@ -151,15 +146,7 @@ async function readBill({ files, named, from, to }: ReconcileTerms): Promise<Bil
   const classes = EXPORT_CLASSES.filter((name) =>
     [...used].some((format) => format.classes.includes(name)),
   );
-  return {
-    formats: used,
-    classes,
-    names,
-    has_costs: has.costs,
-    has_calls: has.calls,
-    first_day: first,
-    last_day: last,
-  };
+  return { formats: used, classes, names, ...has, first_day: first, last_day: last };
 }
 
 /** Throws `ExportFault` where the file does not decide which entries it is the bill of. */
@@ -178,10 +165,6 @@ function providersOf(
     `${files.join(', ')}: gateway.yaml has no provider that this export is from: ` +
       `name one with --provider, of ${all}`,
   );
-}
-
-function factsOf({ classes, has_costs, has_calls }: Bill): ExportFacts {
-  return { classes, has_costs, has_calls };
 }
 
 /** What the ledger has, by the upstream's name of the model. */
@@ -311,37 +294,25 @@ function daysOf(model: string, matched: MatchedBill, ledger: Ledger): BilledDay[
   });
 }
 
-function reported(
-  days: readonly Pick<BilledDay, 'billed' | 'charged'>[],
-  facts: ExportFacts,
-  tolerance_percent: number,
-) {
+function reported(days: readonly BilledDay[], facts: ExportFacts, tolerance_percent: number) {
   const compared = comparedDays(days, facts);
   return { ...compared, within: Math.abs(compared.percent) <= tolerance_percent };
 }
 
-/** Both sides of some days together. */
-function comparedDays(days: readonly Pick<BilledDay, 'billed' | 'charged'>[], facts: ExportFacts) {
-  const billed = nothingBilled();
-  const charged = nothingCharged();
-  for (const day of days) {
-    addBilled(billed, day.billed);
-    addCharged(charged, day.charged);
-  }
+function comparedDays(days: readonly BilledDay[], facts: ExportFacts) {
+  const { billed, charged } = wholeOfDays(days);
   const { has_costs } = facts;
-  const nano = billed.cost_nano - charged.cost_nano;
-  const isNothing = nano < CENT_HALF && nano > -CENT_HALF;
-  const percent = has_costs
-    ? isNothing
-      ? 0
-      : percentOf(Number(nano), Number(billed.cost_nano), Number(charged.cost_nano))
-    : tokenPercent(billed, charged);
   return {
     bill: sideOf(billed, facts),
     ledger: sideOf(charged, facts),
-    difference: has_costs ? formatDollars(nano) : null,
-    percent,
+    difference: has_costs ? formatDollars(billed.cost_nano - charged.cost_nano) : null,
+    percent: has_costs ? costPercent(billed, charged) : tokenPercent(billed, charged),
   };
+}
+
+function costPercent({ cost_nano: there }: Billed, { cost_nano: here }: Charged): number {
+  if (isRounding(there - here)) return 0;
+  return percentOf(Number(there - here), Number(there), Number(here));
 }
 
 /** The largest difference of a class. */

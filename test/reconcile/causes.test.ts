@@ -4,15 +4,11 @@ import {
   nothingBilled,
   nothingCharged,
   type Billed,
+  type BilledDay,
   type Charged,
   type TokensByClass,
 } from '../../src/reconcile/bill-figures.js';
-import {
-  causesOf,
-  type BilledDay,
-  type ExportFacts,
-  type PriceByClass,
-} from '../../src/reconcile/causes.js';
+import { causesOf, type ExportFacts, type PriceByClass } from '../../src/reconcile/causes.js';
 
 const FACTS: ExportFacts = {
   classes: ['input', 'cached_input', 'cache_write', 'output'],
