@@ -5,6 +5,7 @@ import { allCards, cardOf, cardsOf } from '../../src/billing/rate-card.js';
 import { WEEKDAYS, type OffPeakPrices, type Price, type Weekday } from '../../src/core/model.js';
 import { shippedPrices } from '../../src/config/list-prices.js';
 import { MODALITIES } from '../../src/modalities/index.js';
+import { isLong } from '../helpers/long.js';
 import { minute, rateCards, usagesOf } from './helpers/rate-cards.js';
 
 const PLAIN: Price = {
@@ -166,7 +167,7 @@ describe('the card of a call', () => {
             expect.fail(`${new Date(began_ms).toISOString()} is in window ${at}`);
           });
         }),
-        { numRuns: 30 },
+        { numRuns: isLong ? 30 : 10 },
       );
     });
   }
@@ -228,7 +229,7 @@ describe('the cards that may come', () => {
         expect(named).to.include(cost);
         expect(all).to.include(cost);
       }),
-      { numRuns: 500 },
+      { numRuns: isLong ? 500 : 150 },
     );
   });
 });

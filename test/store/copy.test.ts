@@ -20,8 +20,11 @@ import { recordAt, rollUp } from './requests/helpers.js';
 const BY = { kind: 'cli', id: 'ann', name: null, request_id: null } as const;
 const IMAGE = Buffer.from('89504e470d0a1a0a00ff', 'hex');
 const HOUR_MS = 3_600_000;
-/** More than a batch has, and than fits a number of JavaScript. */
+/** More than a batch has. */
 const CHARGES = 1_500;
+/** For tests that are of no batches. */
+const FEW_CHARGES = 9;
+/** More than fits a number of JavaScript. */
 const LARGE_NANO = 2n ** 60n + 1n;
 
 /** What no function of the store writes in a test as short as this one. */
@@ -74,7 +77,7 @@ onEachStore('a copy of a store', (ground) => {
   }
 
   /** A store in which every table has rows. */
-  async function fill(): Promise<void> {
+  async function fill(count: number): Promise<void> {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', dollars(10));
     await store.createAccount('bob & co', LARGE_NANO);
@@ -84,7 +87,7 @@ onEachStore('a copy of a store', (ground) => {
     });
     await store.createKey(id, 'old');
     await store.tokens.create({ name: 'shop', scopes: ['accounts:read'] }, BY);
-    const charges = Array.from({ length: CHARGES }, (_, at) => {
+    const charges = Array.from({ length: count }, (_, at) => {
       const terms = { account_id: id, key_id: key.id, own_ms: at / 7 };
       const record = recordAt(ground.now_ms + at, terms);
       const charge = chargeOf(record.id, id, 3n, { key_id: key.id });
@@ -138,7 +141,7 @@ onEachStore('a copy of a store', (ground) => {
   }
 
   it('there and back is equal row by row, in every table', async () => {
-    await fill();
+    await fill(CHARGES);
     const before = await rowsOf(ground.place);
     const unfilled = Object.keys(before).filter((table) => before[table]?.length === 0);
     expect(unfilled, 'tables without rows').to.deep.equal([]);
@@ -175,26 +178,26 @@ onEachStore('a copy of a store', (ground) => {
   });
 
   it('goes on where the store was: IDs follow, and each record is in the totals once', async () => {
-    await fill();
+    await fill(FEW_CHARGES);
     const other = await otherPlace();
     await copyStore(ground.place.url, other.url);
     const store = await openCopy(other);
     const found = await store.account('ann');
     const id = found?.id ?? '';
     await store.credit(id, 5n, 'more', BY);
-    const entries = await store.ledger(id, { limit: CHARGES + 9 });
-    expect(entries).to.have.length(CHARGES + 4);
+    const entries = await store.ledger(id, { limit: FEW_CHARGES + 9 });
+    expect(entries).to.have.length(FEW_CHARGES + 4);
     await store.requests.add([recordAt(ground.now_ms + 1, { account_id: id })]);
     await rollUp({ place: other }, store);
     const range = { from_ms: ground.now_ms - HOUR_MS, to_ms: ground.now_ms + HOUR_MS };
     const [total] = await store.requests.totals({ ...range, period: 'day', by: [] });
-    expect(total?.calls).to.equal(CHARGES + 2);
+    expect(total?.calls).to.equal(FEW_CHARGES + 2);
     expect((await store.verify()).faults).to.deep.equal([]);
     await store.close();
   });
 
   it('leaves a store without rows where it fails in the middle, and can then be made', async () => {
-    await fill();
+    await fill(FEW_CHARGES);
     const other = await otherPlace();
     await ground.place.sql(`update accounts set balance_nano = balance_nano + 1`);
     const said = await refusal(copyStore(ground.place.url, other.url));
@@ -210,7 +213,7 @@ onEachStore('a copy of a store', (ground) => {
   });
 
   it('fails at a fault of a write, in one line without rows', async () => {
-    await fill();
+    await fill(FEW_CHARGES);
     const other = await otherPlace();
     await (await openCopy(other)).close();
     await other.sql('create unique index blown on keys (account_id)');
