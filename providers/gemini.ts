@@ -17,10 +17,10 @@ import {
 import type { ContentSource } from '../src/core/task.js';
 
 /** Chat of the Gemini API. */
-export const chat = geminiChat(
-  (model) => `/models/${model}`,
-  (serviceTier) => ({ body: { serviceTier } }),
-);
+export const chat = geminiChat({
+  pathOf: (model) => `/models/${model}`,
+  tierOf: (serviceTier) => ({ body: { serviceTier } }),
+});
 
 /** Images of the Gemini API, made by its image models. */
 export const image = imageCodec((model) => `/models/${model}`);

@@ -30,10 +30,10 @@ const STORAGE = 'https://storage.googleapis.com';
 /** The wire flags that these codecs read. */
 export const wire_flags = ['storage_url', ...claude_flags] as const;
 
-const gemini = geminiChat(
-  (model) => `${MODELS}/${model}`,
-  (tier) => ({ headers: { 'x-vertex-ai-llm-shared-request-type': tier } }),
-);
+const gemini = geminiChat({
+  pathOf: (model) => `${MODELS}/${model}`,
+  tierOf: (tier) => ({ headers: { 'x-vertex-ai-llm-shared-request-type': tier } }),
+});
 
 /** Claude on Vertex AI: the path has the model, and whether the answer streams. */
 const messages = claudeCodec({

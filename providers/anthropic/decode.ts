@@ -9,7 +9,7 @@ import type {
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { Upstream } from '../../src/core/model.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
-import { broken } from '../openai/answer.js';
+import { broken, textOfValue } from '../openai/answer.js';
 import { contextOf } from './context.js';
 import { outputTool } from './output.js';
 import { detailOf } from './reasoning.js';
@@ -130,8 +130,4 @@ export function metSequence({ stop_sequence }: Record<string, unknown>) {
 export function finishOf(stop_reason: unknown): string | null {
   if (stop_reason === 'model_context_window_exceeded') return 'length';
   return typeof stop_reason === 'string' ? stop_reason : null;
-}
-
-export function textOfValue(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

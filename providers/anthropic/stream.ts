@@ -5,7 +5,7 @@ import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
-import { broken } from '../openai/answer.js';
+import { broken, textOfValue } from '../openai/answer.js';
 import { contextOf } from './context.js';
 import {
   BETWEEN_THOUGHTS,
@@ -14,7 +14,6 @@ import {
   isHostedBlock,
   metSequence,
   refusalIn,
-  textOfValue,
   thoughtOf,
 } from './decode.js';
 import { outputTool } from './output.js';

@@ -6,6 +6,8 @@ import type {
   ToolCall,
 } from '../../src/modalities/chat/codec.js';
 import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
+import { isIndex } from '../openai/answer.js';
+import { countsOfNames } from '../openai/tool-counts.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
@@ -66,31 +68,26 @@ export function bedrockUsage(
   { tier, ran }: BesideTokens,
 ): UpstreamUsage {
   const { input, output, cached, written, hours } = counters;
-  const long = isCount(hours) && isCount(written) ? Math.min(hours, written) : 0;
+  const long = isIndex(hours) && isIndex(written) ? Math.min(hours, written) : 0;
   const details = {
     ...(cached != null && { cached_tokens: cached }),
     ...(written != null && { cache_write_tokens: long > 0 ? Number(written) - long : written }),
     ...(long > 0 && { cache_write_1h_tokens: long }),
   };
-  const tool_calls: Record<string, number> = {};
-  for (const name of ran) tool_calls[name] = (tool_calls[name] ?? 0) + 1;
+  const tool_calls = countsOfNames(ran);
   const parts = [input, cached, written].filter((count) => count != null);
   return {
     prompt_tokens: parts.length > 0 ? sumOf(parts) : undefined,
     completion_tokens: output,
     ...(Object.keys(details).length > 0 && { prompt_tokens_details: details }),
     ...(tier !== undefined && { service_tier: tier }),
-    ...(ran.length > 0 && { tool_calls }),
+    ...(tool_calls && { tool_calls }),
   };
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 /** The first count that is none stands for the sum, so that no one believes it. */
 function sumOf(counts: readonly unknown[]): unknown {
-  const odd = counts.findIndex((count) => !isCount(count));
+  const odd = counts.findIndex((count) => !isIndex(count));
   return odd < 0 ? counts.reduce<number>((sum, count) => sum + Number(count), 0) : counts[odd];
 }
 

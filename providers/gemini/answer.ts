@@ -10,6 +10,7 @@ import type { Upstream } from '../../src/core/model.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { answerIn, broken, listIn, objectIn, textIn, type GeminiObject } from '../gemini-wire.js';
+import { isIndex } from '../openai/answer.js';
 import { closeCall, newCalls, readCall, type Calls } from './calls.js';
 import { DETAIL_FORMAT } from './contents.js';
 import { groundingCalls, newGrounding, noteGrounding, type Grounding } from './grounding.js';
@@ -108,10 +109,6 @@ function readCandidate(candidate: GeminiObject, index: number, choices: Choices)
   const logprobs = logprobsIn(candidate);
   if (logprobs) delta.logprobs = logprobs;
   return delta;
-}
-
-function isIndex(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 /** Adds a part to the delta. Parts of the upstream's own tools are neither text nor calls. */

@@ -28,30 +28,27 @@ interface TierWords {
   headers?: Record<string, string>;
 }
 
+/** What the two APIs with Gemini's models say in words of their own. */
+interface OwnWords {
+  pathOf: (model: string) => string;
+  tierOf: (tier: string) => TierWords;
+}
+
 /**
  * Chat with Gemini's models, whose calls go to `pathOf` of the model, and ask for a service tier by
- * what `tierOf` says. An upstream's `set` gives
- * fields of the chat contract, or fields of the body such as `safetySettings`.
+ * what `tierOf` says. An upstream's `set` gives fields of the chat contract, or fields of the body
+ * such as `safetySettings`.
  */
-export function geminiChat(
-  pathOf: (model: string) => string,
-  tierOf: (tier: string) => TierWords,
-): ChatCodec {
+export function geminiChat(words: OwnWords): ChatCodec {
   return {
-    encode: (call, upstream) => {
-      const encoded = encode(call, upstream, pathOf);
-      const { service_tier: tier } = fieldsOf(call, upstream);
-      if (typeof tier !== 'string' || isPlainTier(tier)) return encoded;
-      const { body, headers } = tierOf(tier);
-      return { ...encoded, body: { ...encoded.body, ...body }, ...(headers && { headers }) };
-    },
+    encode: (call, upstream) => encode(call, upstream, words),
     decode,
     decodeStream,
     toolRules: () => TOOL_RULES,
   };
 }
 
-function encode(call: ChatCall, upstream: Upstream, pathOf: (model: string) => string): Encoded {
+function encode(call: ChatCall, upstream: Upstream, { pathOf, tierOf }: OwnWords): Encoded {
   const model = modelOf(upstream.model);
   const ignored = new Set<string>();
   const fields = fieldsOf(call, upstream);
@@ -68,9 +65,12 @@ function encode(call: ChatCall, upstream: Upstream, pathOf: (model: string) => s
     if (!CHAT_FIELDS.has(name) && !BODY_FIELDS.includes(name)) ignored.add(name);
   }
   const verb = call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  const { service_tier: tier } = fields;
+  const asked = typeof tier === 'string' && !isPlainTier(tier) ? tierOf(tier) : {};
   return {
     path: `${pathOf(model)}:${verb}`,
-    body: { ...ownFields(fields, upstream), ...body },
+    body: { ...ownFields(fields, upstream), ...body, ...asked.body },
+    ...(asked.headers && { headers: asked.headers }),
     ignored: [...ignored],
   };
 }

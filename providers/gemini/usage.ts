@@ -1,8 +1,9 @@
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import { mergeCounters } from '../../src/lib/counters.js';
+import { shortTier } from '../../src/core/service-tiers.js';
 import { isRecord } from '../../src/lib/objects.js';
 import { listIn, type GeminiObject } from '../gemini-wire.js';
-import { trafficTier } from '../openai/answer.js';
+import { isIndex, trafficTier } from '../openai/answer.js';
 
 const INPUT = ['promptTokenCount', 'toolUsePromptTokenCount'];
 const OUTPUT = ['candidatesTokenCount', 'thoughtsTokenCount'];
@@ -81,7 +82,7 @@ export function geminiUsage(
 /** Each of Google's two APIs has a field for the tier, and words of its own. */
 function tierIn(reported: GeminiObject, event: GeminiObject): string | undefined {
   const named = reported.serviceTier ?? event.serviceTier;
-  if (typeof named === 'string') return named.toLowerCase().replace(/^service_tier_(?=.)/u, '');
+  if (typeof named === 'string') return shortTier(named);
   return trafficTier(reported.trafficType);
 }
 
@@ -94,18 +95,14 @@ function sum(counts: GeminiObject, names: readonly string[]): number {
   let total = 0;
   for (const name of names) {
     const count = counts[name];
-    if (isSaid(count)) total += isCount(count) ? count : NaN;
+    if (isSaid(count)) total += isIndex(count) ? count : NaN;
   }
   return total;
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function tokensOf(counts: GeminiObject, name: string, kind: 'AUDIO' | 'IMAGE'): number {
   const tokens = listIn(counts, name)
     .filter(({ modality }) => modality === kind)
-    .map(({ tokenCount }) => (isCount(tokenCount) ? tokenCount : 0));
+    .map(({ tokenCount }) => (isIndex(tokenCount) ? tokenCount : 0));
   return tokens.reduce((total, count) => total + count, 0);
 }

@@ -65,17 +65,26 @@ export function replyTextIn(message: Record<string, unknown>): ReplyText {
   };
 }
 
-/** The web pages that a message or a delta names as its sources. */
-export function annotationsIn({ annotations }: Record<string, unknown>): Annotation[] {
-  return recordsIn(annotations).flatMap(({ type, url_citation: cited }) => {
-    if (type !== 'url_citation' || !isRecord(cited) || typeof cited.url !== 'string') return [];
-    const { url, title, start_index, end_index } = cited;
-    const place = {
-      start_index: isIndex(start_index) ? start_index : 0,
-      end_index: isIndex(end_index) ? end_index : 0,
-    };
-    return [{ type, url_citation: { url, title: textOfValue(title), ...place } }];
-  });
+/** The web pages that a message or a delta names as its sources; undefined if it names none. */
+export function annotationsIn({ annotations }: Record<string, unknown>): Annotation[] | undefined {
+  if (!annotations) return undefined;
+  const found = recordsIn(annotations).flatMap(({ type, url_citation: cited }) =>
+    isRecord(cited) ? annotationOf({ ...cited, type }, 0) : [],
+  );
+  return found.length > 0 ? found : undefined;
+}
+
+/** An annotation of a text that begins at `from`, in its flat form. */
+export function annotationOf(
+  { type, url, title, start_index, end_index }: Record<string, unknown>,
+  from: number,
+): Annotation[] {
+  if (type !== 'url_citation' || typeof url !== 'string') return [];
+  const place = {
+    start_index: from + (isIndex(start_index) ? start_index : 0),
+    end_index: from + (isIndex(end_index) ? end_index : 0),
+  };
+  return [{ type, url_citation: { url, title: textOfValue(title), ...place } }];
 }
 
 function detailsText(details: unknown): string {

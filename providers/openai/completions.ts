@@ -34,7 +34,7 @@ import {
 } from './responses-need.js';
 import { chatToolRules } from './tool-rules.js';
 import { toolCallsIn } from './tools.js';
-import { executedCounts, noteExecuted } from './tool-counts.js';
+import { countsOfNames, noteExecuted } from './tool-counts.js';
 import { renameFields, setFields } from '../../src/core/field-changes.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord, recordsIn, memoizeByObject } from '../../src/lib/objects.js';
@@ -141,7 +141,7 @@ function decode(body: unknown, call: ChatCall, { provider }: Upstream): ChatRepl
 function toolsRun(choices: readonly Record<string, unknown>[]): Beside['tool_calls'] {
   const executed = new Map<unknown, string>();
   for (const { message } of choices) if (isRecord(message)) noteExecuted(message, executed);
-  return executedCounts(executed);
+  return countsOfNames(executed.values());
 }
 
 /** Whether each choice has an index, and no two have the same. */
@@ -176,7 +176,7 @@ function decodeChoice(
   if (reply.reasoning) decoded.reasoning_content = reply.reasoning;
   if (details.length > 0) decoded.reasoning_details = details;
   const annotations = annotationsIn(message);
-  if (annotations.length > 0) decoded.annotations = annotations;
+  if (annotations) decoded.annotations = annotations;
   if (choice.logprobs != null) decoded.logprobs = choice.logprobs;
   return decoded;
 }

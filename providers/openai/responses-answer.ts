@@ -11,7 +11,7 @@ import type {
   ReasoningDetail,
   ToolCall,
 } from '../../src/modalities/chat/codec.js';
-import { broken, checked, isIndex, textOfValue } from './answer.js';
+import { annotationOf, broken, checked, textOfValue } from './answer.js';
 import { reasoningFormat } from './responses-input.js';
 import { itemCounts, toolCountsIn } from './tool-counts.js';
 
@@ -29,17 +29,15 @@ export function decodeResponse(
   const answer = checked(body, provider);
   if (!Array.isArray(answer.output)) throw broken('The upstream gave no answer.');
   const items = recordsIn(answer.output);
-  const messages = items.filter(({ type }) => type === 'message').map(messageIn);
-  const said = placedItems(items);
-  const calls = items.flatMap((item) => callIn(item) ?? []);
-  const reasoning = items.map(reasoningIn).filter((text) => text !== '');
   const details = items.flatMap((item, at) => stateIn(item, at, provider));
   if (compaction === 'call') return compacted(answer, items, details);
-  const content = messages.map(({ text }) => text).join(BETWEEN);
+  const said = saidIn(items);
+  const calls = items.flatMap((item) => callIn(item) ?? []);
+  const reasoning = items.map(reasoningIn).filter((text) => text !== '');
   const choice: ChatChoice = {
     index: 0,
-    content: content === '' && calls.length > 0 ? null : content,
-    ...(messages.some((message) => message.is_refusal) && { is_refusal: true }),
+    content: said.content === '' && calls.length > 0 ? null : said.content,
+    ...(said.is_refusal && { is_refusal: true }),
     ...(calls.length > 0 && { tool_calls: calls }),
     ...(said.hosted.length > 0 && { hosted_parts: said.hosted }),
     ...(said.annotations.length > 0 && { annotations: said.annotations }),
@@ -63,24 +61,30 @@ function compacted(
   return { choices: [choice], usage: usageOfResponse(answer, items), others: { output: items } };
 }
 
-/** The work of the API's own tools and the sources of texts, with their places in the content. */
-function placedItems(items: readonly WireObject[]): {
+interface Said {
+  content: string;
+  is_refusal: boolean;
   hosted: HostedPart[];
   annotations: Annotation[];
-} {
-  const hosted: HostedPart[] = [];
-  const annotations: Annotation[] = [];
-  let at = 0;
-  let hasText = false;
+}
+
+/** The texts, and the work of the API's own tools and the sources with their places in them. */
+function saidIn(items: readonly WireObject[]): Said {
+  const said: Said = { content: '', is_refusal: false, hosted: [], annotations: [] };
+  let isFirst = true;
   for (const item of items) {
-    if (isHostedItem(item)) hosted.push({ api: 'responses', part: item, at });
+    if (isHostedItem(item)) {
+      said.hosted.push({ api: 'responses', part: item, at: said.content.length });
+    }
     if (item.type !== 'message') continue;
-    const start = hasText ? at + BETWEEN.length : 0;
-    annotations.push(...citedIn(item, start));
-    at = start + messageIn(item).text.length;
-    hasText = true;
+    const { text, is_refusal } = messageIn(item);
+    if (!isFirst) said.content += BETWEEN;
+    isFirst = false;
+    said.annotations.push(...citedIn(item, said.content.length));
+    said.content += text;
+    said.is_refusal ||= is_refusal;
   }
-  return { hosted, annotations };
+  return said;
 }
 
 /** Whether an item is of a tool that the API has run itself. */
@@ -102,19 +106,6 @@ export function citedIn({ content }: WireObject, start: number): Annotation[] {
     at += textOfValue(text).length;
     return recordsIn(annotations).flatMap((one) => annotationOf(one, from));
   });
-}
-
-/** An annotation of a text that begins at `from`. */
-export function annotationOf(
-  { type, url, title, start_index, end_index }: WireObject,
-  from: number,
-): Annotation[] {
-  if (type !== 'url_citation' || typeof url !== 'string') return [];
-  const place = {
-    start_index: from + (isIndex(start_index) ? start_index : 0),
-    end_index: from + (isIndex(end_index) ? end_index : 0),
-  };
-  return [{ type, url_citation: { url, title: textOfValue(title), ...place } }];
 }
 
 /** How an answer ended, in the words of chat completions. Throws for one that did not end. */

@@ -19,7 +19,7 @@ import {
 } from './answer.js';
 import { signatureDetail, detailsIn } from './messages.js';
 import { OpenCalls } from './tools.js';
-import { executedCounts, noteExecuted } from './tool-counts.js';
+import { countsOfNames, noteExecuted } from './tool-counts.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
 
@@ -116,7 +116,10 @@ function readWhole(data: string, stream: Stream): ChatDelta[] {
     if (delta) deltas.push(delta);
   }
   const { tier, executed } = cost;
-  const usage = usageIn(chunk, provider.wire, { tier, tool_calls: executedCounts(executed) });
+  const usage = usageIn(chunk, provider.wire, {
+    tier,
+    tool_calls: countsOfNames(executed.values()),
+  });
   if (usage) deltas.push({ usage });
   return deltas;
 }
@@ -143,7 +146,7 @@ function readChoice(
 ): ChatDelta | undefined {
   const finish = finishOf(chunk, provider);
   const [raw] = recordsIn([chunk.delta]);
-  if (raw?.executed_tools) noteExecuted(raw, cost.executed);
+  if (raw) noteExecuted(raw, cost.executed);
   if (!raw && finish === null) return undefined;
   const index = isIndex(chunk.index) ? chunk.index : 0;
   if (index >= n) return undefined;
@@ -178,8 +181,8 @@ function readDelta(raw: Record<string, unknown>, choice: StreamedChoice): ChatDe
   const details = [...detailsIn(raw.reasoning_details), ...signatureDetail(raw)];
   if (details.length > 0) delta.reasoning_details = details;
   if (tool_calls.length > 0) delta.tool_calls = tool_calls;
-  const annotations = raw.annotations === undefined ? [] : annotationsIn(raw);
-  if (annotations.length > 0) delta.annotations = annotations;
+  const annotations = annotationsIn(raw);
+  if (annotations) delta.annotations = annotations;
   return delta;
 }
 

@@ -24,9 +24,9 @@ const SINGLE: readonly (readonly [field: string, tool: string])[] = [
  * if it counts none. A zero is left out.
  */
 export function toolCountsIn(usage: Counted): Counted | undefined {
-  const found: Record<string, unknown> = {};
+  let found: Record<string, unknown> | undefined;
   const note = (tool: string, count: unknown): void => {
-    if (count !== 0 && count !== undefined && count !== null) found[tool] = count;
+    if (count !== 0 && count !== undefined && count !== null) (found ??= {})[tool] = count;
   };
   for (const [field, pattern] of PLACES) {
     const counters = usage[field];
@@ -40,22 +40,25 @@ export function toolCountsIn(usage: Counted): Counted | undefined {
   const { plugins } = usage;
   // Alibaba's search, which is turned on by a field.
   if (isRecord(plugins) && isRecord(plugins.search)) note('web_search', plugins.search.count);
-  return Object.keys(found).length > 0 ? found : undefined;
+  return found;
+}
+
+/** How often each name is in a list; undefined if it is empty. */
+export function countsOfNames(names: Iterable<string>): Record<string, number> | undefined {
+  let counts: Record<string, number> | undefined;
+  for (const name of names) {
+    counts ??= {};
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** The tools that a server of Groq has run for a message or a delta, by their index. */
 export function noteExecuted(message: Counted, executed: Map<unknown, string>): void {
+  if (!message.executed_tools) return;
   for (const [at, { type, index }] of recordsIn(message.executed_tools).entries()) {
     if (typeof type === 'string' && type !== 'function') executed.set(index ?? at, type);
   }
-}
-
-/** Their counts; undefined if there are none. */
-export function executedCounts(executed: ReadonlyMap<unknown, string>): Counted | undefined {
-  if (executed.size === 0) return undefined;
-  const counts: Record<string, number> = {};
-  for (const tool of executed.values()) counts[tool] = (counts[tool] ?? 0) + 1;
-  return counts;
 }
 
 /** Items of the Responses API for which OpenAI takes money, and the tools that made them. */
@@ -74,14 +77,14 @@ const FREE_STEPS: ReadonlySet<unknown> = new Set(['open_page', 'find_in_page']);
  * container, in which several calls may run.
  */
 export function itemCounts(items: readonly Counted[]): Counted | undefined {
-  const counts: Record<string, number> = {};
+  const ran: string[] = [];
   const containers = new Set<unknown>();
   for (const { type, action, container_id } of items) {
     const tool = BILLED_ITEMS.get(type);
     const isFree = isRecord(action) && FREE_STEPS.has(action.type);
     if (tool === undefined || isFree || containers.has(container_id)) continue;
     if (typeof container_id === 'string') containers.add(container_id);
-    counts[tool] = (counts[tool] ?? 0) + 1;
+    ran.push(tool);
   }
-  return Object.keys(counts).length > 0 ? counts : undefined;
+  return countsOfNames(ran);
 }

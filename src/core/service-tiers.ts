@@ -8,6 +8,11 @@ const PLAIN_TIERS: ReadonlySet<string> = new Set([
   'unspecified',
 ]);
 
+/** The short name of a tier, of which Google's API has a longer form too. */
+export function shortTier(tier: string): string {
+  return tier.toLowerCase().replace(/^service_tier_(?=.)/u, '');
+}
+
 /** Whether calls in a tier cost what the price says without its tiers. */
 export function isPlainTier(tier: string): boolean {
   return PLAIN_TIERS.has(tier);

@@ -1,5 +1,6 @@
 import { fieldError, GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
+import { shortTier } from '../../../core/service-tiers.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type {
   GeminiGenerationConfig,
@@ -110,7 +111,9 @@ function toCompletion(
   const { [TIER]: tier } = body as { [TIER]?: unknown };
   return {
     ...Object.fromEntries(others),
-    ...(tier !== undefined && { service_tier: tierOf(tier) }),
+    ...(tier !== undefined && {
+      service_tier: typeof tier === 'string' ? shortTier(tier) : tier,
+    }),
     ...wordsOf(body.generationConfig ?? {}, model),
     ...toolsOf(body),
     model: model.id,
@@ -122,12 +125,6 @@ function toCompletion(
 /** The tier by the name that the client gave it. */
 function tierName(body: object): [string, string][] {
   return TIER in body ? [['service_tier', TIER]] : [];
-}
-
-/** A service tier by its short name, of which this API has a longer form too. */
-function tierOf(tier: unknown): unknown {
-  if (typeof tier !== 'string') return tier;
-  return tier.toLowerCase().replace(/^service_tier_(?=.)/u, '');
 }
 
 function wordsOf(config: GeminiGenerationConfig, model: Model): Record<string, unknown> {
