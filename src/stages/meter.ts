@@ -146,11 +146,12 @@ function usageText({ usage, counts }: Bill): string {
 
 /** Tells once of each upstream model what it reports that no price covers. */
 function tellUnpriced(
-  { unpriced = [] }: Bill,
+  { unpriced }: Bill,
   { provider }: PaidAnswer,
   { notes }: State,
   { health, log }: Services,
 ): void {
+  if (!unpriced) return;
   const model = notes?.attempts.at(-1)?.model ?? '';
   const units = unpriced.filter((unit) => health.unpriced(provider, { model, unit }));
   if (units.length === 0) return;

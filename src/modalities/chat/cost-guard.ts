@@ -53,8 +53,8 @@ export function takesTier(tier: unknown, { price, provider }: Upstream): boolean
 }
 
 function withoutTier(call: ChatCall, upstream: Upstream, ignored: Set<string>): ChatCall {
-  const { [TIER]: tier, ...fields } = call.fields;
-  if (tier === undefined || takesTier(tier, upstream)) return call;
+  if (call.fields[TIER] === undefined || takesTier(call.fields[TIER], upstream)) return call;
+  const { [TIER]: _, ...fields } = call.fields;
   ignored.add(TIER);
   return { ...call, fields };
 }
