@@ -14,6 +14,7 @@ import { listenFault, type Address } from './listen.js';
 import { load, type ServeOptions } from './load.js';
 import { reload } from './reload.js';
 import { untilStopped } from './signals.js';
+import { WaitEnded } from '../store/store-error.js';
 import { logStyle } from './terminal.js';
 import { welcome } from './welcome.js';
 
@@ -35,8 +36,9 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   const { log, lines } = openLog(checked.configuration);
   const clock = new SharedClock(Date.now());
   const has_workers = cluster.isWorker;
-  const parts = { log, lines, now: Date.now, clock, random: Math.random, has_workers };
-  const gateway = await Gateway.open(checked, parts);
+  const parts = { log, lines, now: Date.now, clock, random: Math.random, has_workers, stopped };
+  const gateway = await openGateway(checked, parts);
+  if (!gateway) return endProcess(log);
   const address = await listen(gateway);
   const metrics = await measure(gateway, log);
   // With workers, the parent process prints the welcome.
@@ -52,9 +54,27 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   log.info('stopping: no new requests, running answers finish');
   const isClosed = await gateway.stop();
   await metrics?.close();
+  if (!isClosed) return endProcess(log);
   log.flush();
-  // What still waits for the store would keep the process alive.
-  if (!isClosed && isOwnProcess()) process.exit();
+}
+
+/** Ends what still waits for the store: it would keep the process alive. */
+function endProcess(log: Logger): void {
+  log.flush();
+  if (isOwnProcess()) process.exit();
+}
+
+/** Undefined if it was stopped while it waited for the store. */
+async function openGateway(
+  ...[checked, options]: Parameters<typeof Gateway.open>
+): Promise<Gateway | undefined> {
+  try {
+    return await Gateway.open(checked, options);
+  } catch (error) {
+    if (!(error instanceof WaitEnded)) throw error;
+    options.log.info('stopping: the store has not answered');
+    return undefined;
+  }
 }
 
 function openLog(configuration: Configuration): Log {

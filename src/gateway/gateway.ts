@@ -65,6 +65,8 @@ export interface GatewayOptions {
   pause?: (ms: number) => Promise<void>;
   /** Whether other processes serve the same SQLite file: they share the counters of rates. */
   has_workers?: boolean;
+  /** Ends the start while it waits for the store. */
+  stopped?: Promise<unknown>;
   /** How long an answer waits for the store before its charge goes to the journal. */
   store_wait_ms?: number;
   /** How long the parts may take to close after the drain. */
@@ -188,7 +190,8 @@ export class Gateway {
 
   /**
    * Opens the store (and migrates it) and composes the pipelines; `listen` starts the server.
-   * Rejects with the error of the store, or of a stage that cannot be created.
+   * Rejects with the error of the store, `WaitEnded` if it was stopped, or the error of a stage
+   * that cannot be created.
    */
   static async open(checked: ValidCheck, options: GatewayOptions): Promise<Gateway> {
     const { configuration } = checked;
@@ -199,6 +202,7 @@ export class Gateway {
       rates: options.has_workers ? 'store' : 'memory',
       wait_ms: START_WAIT_MS,
       onAway: () => options.log.warn('the store does not answer; waiting for it'),
+      stopped: options.stopped,
     });
     const { connections, idle_connection_ms: idle_ms } = configuration.limits;
     const network = createNetwork({ connections, idle_ms });

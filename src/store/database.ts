@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
 import { makePrivate } from './owner-only.js';
 import { codeOf, outageWait_ms, wait_ms, withRetry, type RetryWait } from './retry.js';
-import { driverOf } from './postgres/postgres-hosts.js';
+import { knexClientOf } from './postgres/postgres-hosts.js';
 import { hasChoice, placeOf } from './postgres/postgres-place.js';
 import { sqliteClient } from './sqlite/sqlite-driver.js';
 import { sqliteFault } from './sqlite/sqlite-fault.js';
@@ -51,6 +51,11 @@ export function openDatabase(url: string): Database {
   if (url.startsWith('sqlite:')) return openSqlite(resolve(url.slice('sqlite:'.length)));
   if (/^postgres(ql)?:/.test(url)) return openPostgres(url);
   throw new StoreError('The store must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.');
+}
+
+/** Whether a connection, such as that of a migration, is to PostgreSQL. */
+export function isOnPostgres({ client }: Knex): boolean {
+  return (client as Knex.Client).dialect === 'postgresql';
 }
 
 /** Another connection has the write lock. Nothing was changed, and a retry may succeed. */
@@ -221,7 +226,7 @@ function openPostgres(url: string): Database {
   const place = placeOf(url);
   const open = new Set<PostgresConnection>();
   const knex = knexOf({
-    client: 'pg',
+    client: hasChoice(place) ? knexClientOf(place) : 'pg',
     connection: { connectionString: place.urls[0] ?? url },
     log: SILENT,
     pool: {
@@ -235,7 +240,6 @@ function openPostgres(url: string): Database {
     },
     acquireConnectionTimeout: 10_000,
   });
-  if (hasChoice(place)) (knex.client as { driver: unknown }).driver = driverOf(place);
   // The connections to a host that takes no writes any more are of no use.
   const leave = (error: unknown): never => {
     if (codeOf(error) === READ_ONLY) for (const connection of open) void connection.end();

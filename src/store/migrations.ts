@@ -8,6 +8,7 @@ import { createRates } from './rates/rate-migration.js';
 import { createRests } from './rests/rests.js';
 import { addAccountDays, numberRequests, recordRequests } from './requests/request-migration.js';
 import { nameAgents } from './requests/agent-migration.js';
+import { isOnPostgres } from './database.js';
 import { addReconciliations } from './reconcile/reconciliation-migration.js';
 
 interface Migration {
@@ -307,13 +308,12 @@ async function createAlertClaims(trx: Knex): Promise<void> {
 
 /** Renames a table and two columns, with their indexes, to the words that the code has for them. */
 async function useStandardNames(trx: Knex): Promise<void> {
-  const { config } = trx.client as { config: { client: string } };
   await trx.raw('alter table idempotency_keys rename column asked_sha256 to request_sha256');
   await trx.raw('alter table alert_claims rename column told_ms to reported_ms');
   await trx.raw('drop index pictures_due_ms_index');
   await trx.raw('drop index pictures_share');
   await trx.raw('alter table pictures rename to hosted_images');
-  if (config.client === 'pg') {
+  if (isOnPostgres(trx)) {
     await trx.raw('alter index pictures_pkey rename to hosted_images_pkey');
   }
   await trx.schema.alterTable('hosted_images', (table) => {

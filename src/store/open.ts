@@ -5,7 +5,7 @@ import { auditEntries } from './audit/audit-log.js';
 import { auditReload } from './audit/audit-reload.js';
 import { openDatabase, readClock, type Database } from './database.js';
 import { refuseEmpty, refuseMissingFile } from './missing.js';
-import { explainOpenError, StoreUnreachable } from './store-error.js';
+import { explainOpenError, StoreUnreachable, WaitEnded } from './store-error.js';
 import type { HotPath } from './hot-path.js';
 import { editKey, rotateKey } from './keys/key-changes.js';
 import { createKey, isKey, key, keys, revokeKey } from './keys/keys.js';
@@ -67,6 +67,8 @@ export interface StoreOptions {
   wait_ms?: number;
   /** Called once if it is waited for. */
   onAway?: () => void;
+  /** Ends the wait: `openStore` throws `WaitEnded` at once. */
+  stopped?: Promise<unknown> | undefined;
 }
 
 /**
@@ -90,7 +92,10 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
       return assemble(database, hot, self, { ...options, calendar });
     } catch (error) {
       forgetProcess(self);
-      await database.close();
+      const closed = database.close();
+      // A connection to a host that is away may still be made for a long time.
+      if (error instanceof WaitEnded) closed.catch(() => undefined);
+      else await closed;
       throw error;
     }
   });
@@ -99,24 +104,31 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
 /** Waits until PostgreSQL answers. Throws what it says at the end, or what no wait can mend. */
 async function waitForStore(
   database: Database,
-  { wait_ms = 0, onAway }: StoreOptions,
+  { wait_ms = 0, onAway, stopped }: StoreOptions,
 ): Promise<void> {
   if (database.dialect === 'sqlite') return;
-  const began_ms = performance.now();
   const timer = setTimeout(() => onAway?.(), QUIET_MS);
+  const ended = stopped?.then(() => {
+    throw new WaitEnded('The store was still waited for.');
+  });
   try {
-    for (;;) {
-      try {
-        await readClock(database);
-        return;
-      } catch (error) {
-        const waited_ms = performance.now() - began_ms;
-        if (!isAway(error) || waited_ms > wait_ms) throw error;
-        await sleep(AGAIN_MS);
-      }
-    }
+    await Promise.race([untilAnswer(database, wait_ms), ...(ended ? [ended] : [])]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+async function untilAnswer(database: Database, wait_ms: number): Promise<void> {
+  const began_ms = performance.now();
+  for (;;) {
+    try {
+      await readClock(database);
+      return;
+    } catch (error) {
+      const waited_ms = performance.now() - began_ms;
+      if (!isAway(error) || waited_ms > wait_ms) throw error;
+      await sleep(AGAIN_MS);
+    }
   }
 }
 

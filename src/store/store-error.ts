@@ -5,6 +5,11 @@ export class StoreError extends Error {
   override name = 'StoreError';
 }
 
+/** The store was waited for when the process was to end. */
+export class WaitEnded extends StoreError {
+  override name = 'WaitEnded';
+}
+
 /** The account has as many active keys as it may have. */
 export class TooManyKeys extends StoreError {
   override name = 'TooManyKeys';

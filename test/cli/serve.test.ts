@@ -102,6 +102,16 @@ describe('tollgate serve', () => {
     expect(stderr).to.match(/^tollgate: the store cannot be opened: [^\n]+\n$/u);
   });
 
+  it('ends at once when it is stopped while it waits for PostgreSQL', async () => {
+    const away = `postgres://u@127.0.0.1:${await freePort()}/db`;
+    await place.write(SIMULATED.replace(/^store: .*$/mu, `store: ${away}`));
+    const waiting = place.begin('serve');
+    await waiting.says('waiting for it');
+    const { status, stdout, stderr } = await waiting.stop();
+    expect({ status, stdout }).to.deep.equal({ status: 0, stdout: '' });
+    expect(stderr).to.contain('stopping: the store has not answered');
+  });
+
   it('prints the faults of a broken file', async () => {
     await place.write(SIMULATED.replace('owner: me', 'owner: you'));
     const serve = await place.tollgate('serve');

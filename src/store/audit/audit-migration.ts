@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isOnPostgres } from '../database.js';
 
 /**
  * Adds suspension, refunds of charges, management tokens and the audit log. The database itself
@@ -45,8 +46,7 @@ async function createAudit(trx: Knex): Promise<void> {
     table.index(['account_id', 'id']);
     table.index(['time_ms']);
   });
-  const config = trx.client as { config: { client: string } };
-  if (config.config.client === 'pg') {
+  if (isOnPostgres(trx)) {
     await trx.raw(`create function keep_audit() returns trigger as $$ begin
       raise exception 'The audit log is never changed.'; end $$ language plpgsql`);
     await trx.raw(`create trigger audit_is_kept before update or delete or truncate on audit

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { PostgresPlace } from './postgres-place.js';
 
@@ -8,6 +9,12 @@ const require = createRequire(import.meta.url);
 /** Loaded where a store is PostgreSQL alone. */
 const driver = (): Driver => require('pg') as Driver;
 
+/** As the driver reads it: a name, an address or the folder of a socket. */
+interface Host {
+  host: string;
+  port: number;
+}
+
 /** Finds the host of a store that takes writes, for each new connection. */
 class PostgresHosts {
   /** The host that was found last, which most likely is still the right one. */
@@ -16,18 +23,18 @@ class PostgresHosts {
   constructor(private readonly place: PostgresPlace) {}
 
   /**
-   * The URL of a host that answers, and takes writes if that is asked for. Rejects with the error
-   * of the last host tried.
+   * A host that answers, and takes writes if that is asked for. Rejects with the error of the last
+   * host tried.
    */
-  async find(): Promise<string> {
+  async find(): Promise<Host> {
     const { urls } = this.place;
     let failure: unknown;
     for (let turn = 0; turn < urls.length; turn += 1) {
       const at = (this.#last + turn) % urls.length;
       try {
-        await this.#ask(this.#urlAt(at));
+        const host = await this.#ask(urls[at] ?? '');
         this.#last = at;
-        return this.#urlAt(at);
+        return host;
       } catch (error) {
         failure = error;
       }
@@ -35,11 +42,7 @@ class PostgresHosts {
     throw failure;
   }
 
-  #urlAt(at: number): string {
-    return this.place.urls[at] ?? '';
-  }
-
-  async #ask(url: string): Promise<void> {
+  async #ask(url: string): Promise<Host> {
     const client = new (driver().Client)({
       connectionString: url,
       connectionTimeoutMillis: HOST_MS,
@@ -54,6 +57,7 @@ class PostgresHosts {
       );
       if (this.place.must_write && rows[0]?.transaction_read_only !== 'off')
         throw new TakesNoWrites();
+      return { host: client.host, port: client.port };
     } finally {
       client.end().catch(() => undefined);
     }
@@ -78,11 +82,8 @@ export function clientOf(place: PostgresPlace): typeof pg.Client {
     override connect(): Promise<pg.Client>;
     override connect(done: (error: Error) => void): void;
     override connect(done?: (error: Error) => void): Promise<pg.Client> | void {
-      const connected = hosts.find().then((url) => {
-        const { hostname, port } = new URL(url);
-        // An address of IPv6 stands in brackets in a URL.
-        const host = hostname.replaceAll(/^\[|\]$/gu, '');
-        Object.assign(this, { host, port: Number(port === '' ? DEFAULT_PORT : port) });
+      const connected = hosts.find().then((host) => {
+        Object.assign(this, host);
         return super.connect();
       });
       if (!done) return connected;
@@ -91,9 +92,13 @@ export function clientOf(place: PostgresPlace): typeof pg.Client {
   };
 }
 
-const DEFAULT_PORT = 5_432;
-
-/** The driver of knex for such a store. */
-export function driverOf(place: PostgresPlace): Driver {
-  return { ...driver(), Client: clientOf(place) };
+/** The client of knex for such a store. */
+export function knexClientOf(place: PostgresPlace): typeof Knex.Client {
+  const Client = require('knex/lib/dialects/postgres/index.js') as typeof Knex.Client;
+  const found = { ...driver(), Client: clientOf(place) };
+  return class extends Client {
+    _driver(): Driver {
+      return found;
+    }
+  };
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isOnPostgres } from '../database.js';
 import { TOTALS_COUNTS, TOTALS_KEY, totalsValues } from './request-migration.js';
 
 const KEY = TOTALS_KEY.map(([name]) => name).join(', ');
@@ -21,8 +22,7 @@ export async function nameAgents(trx: Knex): Promise<void> {
     table.bigInteger('saved_nano').notNullable().defaultTo(0);
     table.bigInteger('lost_nano').notNullable().defaultTo(0);
   });
-  const { config } = trx.client as { config: { client: string } };
-  if (config.client === 'pg') await splitInPostgres(trx);
+  if (isOnPostgres(trx)) await splitInPostgres(trx);
   else await splitInSqlite(trx);
 }
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { isOnPostgres } from '../database.js';
 
 const MAX_SUMMED_NANO = 10n ** 15n;
 
@@ -33,10 +34,8 @@ export function totalsValues(id_type: string, added: readonly string[] = []): st
  * PostgreSQL the number of the transaction.
  */
 export async function recordRequests(trx: Knex): Promise<void> {
-  const config = trx.client as { config: { client: string } };
-  const isPostgres = config.config.client === 'pg';
-  await createRequests(trx, isPostgres);
-  await createTotals(trx, isPostgres);
+  await createRequests(trx, isOnPostgres(trx));
+  await createTotals(trx, isOnPostgres(trx));
 }
 
 /** The collation makes IDs sort by time, whatever the default of the database is. */
@@ -158,8 +157,7 @@ const NOT_IN_TOTALS = `not exists (select from request_accounts
  * be in the totals. Such records, and those of this moment, get new numbers.
  */
 export async function numberRequests(trx: Knex): Promise<void> {
-  const { config } = trx.client as { config: { client: string } };
-  if (config.client !== 'pg') return;
+  if (!isOnPostgres(trx)) return;
   // No process adds to the totals meanwhile. Calls are written until the table is locked.
   await trx.raw('select upto from request_roll_up for update');
   const oldest = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';

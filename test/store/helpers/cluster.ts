@@ -15,6 +15,8 @@ export function postgresProgram(name: string): string {
 /** A PostgreSQL server of a test, with its own data. */
 export interface Cluster {
   url: string;
+  /** Where its socket is. */
+  folder: string;
   /** Restarts the server; without an argument as it was. */
   restart(options?: string): void;
   /** Ends the server as a crash does. */
@@ -63,6 +65,7 @@ async function started(make: (run: Run) => void): Promise<Cluster> {
   const from = `host=127.0.0.1 port=${port} user=postgres application_name=standby`;
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    folder,
     restart,
     kill,
     standby: async () => {

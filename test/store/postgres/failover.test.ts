@@ -67,6 +67,15 @@ describe('a store of several hosts', function () {
     });
   });
 
+  it('is found at a socket that has to take writes', async () => {
+    const { username, port, pathname } = new URL(standby.url);
+    const at = `user=${username}&host=${standby.folder}&port=${port}`;
+    const url = `postgres://${pathname}?${at}&target_session_attrs=read-write`;
+    const there = await openStore(url, { now });
+    expect(await there.account('ann')).to.deep.include({ balance_nano: dollars(920) });
+    await there.close();
+  });
+
   it('says that no host takes writes while all that answer are standbys', async () => {
     standby.restart('-c default_transaction_read_only=on');
     const opened = refusal(openStore(urlOf(primary, standby), { now }));
