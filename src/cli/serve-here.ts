@@ -18,7 +18,10 @@ import { WaitEnded } from '../store/store-error.js';
 import { logStyle } from './terminal.js';
 import { welcome } from './welcome.js';
 
-/** Runs one gateway in this process, until a signal stops it. */
+/** The exit status of a `serve` that ends because the store needs a newer version. */
+export const OUTDATED_STATUS = 3;
+
+/** Runs one gateway in this process, until a signal stops it or it is too old for the store. */
 export async function serveHere(options: ServeOptions): Promise<void> {
   try {
     await serveUntilStopped(options);
@@ -49,7 +52,10 @@ async function serveUntilStopped(options: ServeOptions): Promise<void> {
   const unfollow = followFiles(files, stamp, () =>
     withAudit(gateway, log, () => reload(gateway, options, log)),
   );
-  await stopped;
+  await Promise.race([
+    stopped,
+    gateway.outdated.then(() => (commandIo().exit_status = OUTDATED_STATUS)),
+  ]);
   unfollow();
   log.info('stopping: no new requests, running answers finish');
   const isClosed = await gateway.stop();

@@ -6,6 +6,7 @@ import { openStore } from '../store/open.js';
 import { serveMetrics, type MetricsServer } from '../gateway/metrics-server.js';
 import { listenFault, type Address } from './listen.js';
 import { load, type ServeOptions } from './load.js';
+import { OUTDATED_STATUS } from './serve-here.js';
 import { onHangup, untilStopped } from './signals.js';
 import { logStyle } from './terminal.js';
 import { readWorkers } from './worker-metrics.js';
@@ -37,7 +38,7 @@ export async function superviseWorkers(options: ServeOptions & { workers: number
     const others = Array.from({ length: options.workers - 1 }, () => begun(cluster.fork()));
     await Promise.race([Promise.all(others), stopped]);
     welcome(checked, address, await greeted(configuration), options.json);
-    await stopped;
+    await Promise.race([stopped, replacing.outdated]);
     replacing.stop();
   }
   signalAll('SIGTERM');
@@ -63,17 +64,30 @@ function begun(worker: Worker): Promise<Address | 'died'> {
   });
 }
 
-function replaceTheDead(configuration: Configuration): { stop(): void } {
+/** `outdated` resolves when a worker has found this version too old for the store. */
+function replaceTheDead(configuration: Configuration): {
+  outdated: Promise<void>;
+  stop(): void;
+} {
   const { log } = createLog(configuration.log_level, logStyle(configuration));
   let stopping = false;
+  let resolveOutdated = (): void => undefined;
+  const outdated = new Promise<void>((resolve) => (resolveOutdated = resolve));
   cluster.on('exit', ({ process: { pid } }, status: number, signal: string) => {
     if (stopping) return;
+    if (status === OUTDATED_STATUS) {
+      stopping = true;
+      process.exitCode = OUTDATED_STATUS;
+      resolveOutdated();
+      return;
+    }
     log.error({ pid, status, signal }, 'a worker died; another one takes its place');
     setTimeout(() => {
       if (!stopping) cluster.fork();
     }, RESTART_MS).unref();
   });
   return {
+    outdated,
     stop: () => {
       stopping = true;
     },

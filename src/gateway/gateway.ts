@@ -98,6 +98,7 @@ export class Gateway {
   readonly #sockets: WebSockets;
   readonly #state: Health = {
     phase: 'serving',
+    outdated: undefined,
     store_hangs: false,
     configuration_fault: undefined,
     configuration_reason: undefined,
@@ -121,6 +122,9 @@ export class Gateway {
   #listener: RequestListener | undefined;
   readonly #charge_writer: ChargeWriter;
   readonly #heartbeat: Heartbeat;
+  #resolveOutdated = (): void => undefined;
+  /** Resolves when the store needs a newer version: the gateway has to be stopped then. */
+  readonly outdated = new Promise<void>((resolve) => (this.#resolveOutdated = resolve));
 
   private constructor(
     checked: ValidCheck,
@@ -162,6 +166,7 @@ export class Gateway {
       now: this.#now,
       clock: options.clock,
       configuration: () => this.#configuration,
+      onOutdated: (fault) => this.#retire(fault),
     });
     const inner = {
       inflight: this.#inflight,
@@ -325,6 +330,12 @@ export class Gateway {
       this.options.log.error({ err }, 'the gateway could not be closed in good order');
     }
     return true;
+  }
+
+  #retire(fault: string): void {
+    if (this.#state.outdated === undefined) this.options.log.error(fault);
+    this.#state.outdated = fault;
+    this.#resolveOutdated();
   }
 
   /** From now on new requests go through the endpoints of this configuration. */

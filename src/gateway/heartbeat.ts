@@ -29,6 +29,8 @@ interface HeartbeatParts {
   clock?: SharedClock | undefined;
   /** The configuration that serves now. */
   configuration: () => Configuration;
+  /** Called once a newer version has migrated the store so that this one may not serve it. */
+  onOutdated: (fault: string) => void;
 }
 
 /**
@@ -93,6 +95,8 @@ export class Heartbeat {
       await clock?.look(() => store.clock());
       charge_writer.wrote();
       await rests.sync();
+      const outdated = await store.outdated();
+      if (outdated !== undefined) this.parts.onOutdated(outdated);
       if (this.#fault !== '') log.info('the store takes writes again');
       this.#fault = '';
       return true;

@@ -15,6 +15,8 @@ export interface Health {
    * connection, and ends each after its next answer. Without a delay `refusing`: new work is 503.
    */
   phase: 'serving' | 'leaving' | 'closing' | 'refusing';
+  /** Why this version may not serve the store any more. */
+  outdated: string | undefined;
   /** The store accepts connections and does not answer: new requests are refused at once. */
   store_hangs: boolean;
   /** Why an edited configuration was refused; the older one then stays in use. */
@@ -52,7 +54,8 @@ async function readiness(
   state: Health,
   storeFault: () => Promise<string | undefined>,
 ): Promise<void> {
-  const reason = state.phase !== 'serving' ? 'the gateway is stopping' : await storeFault();
+  const isStopping = state.phase !== 'serving';
+  const reason = state.outdated ?? (isStopping ? 'the gateway is stopping' : await storeFault());
   const { configuration_fault: fault } = state;
   const configuration =
     fault === undefined ? restartSentence(state.restart_keys) : `older one serves: ${fault}`;

@@ -36,8 +36,8 @@ interface Side {
 
 type Row = Record<string, unknown>;
 
-/** Knex counts migrations in these. */
-const OF_KNEX: readonly string[] = ['migrations', 'migrations_lock'];
+/** Migrations are counted in these. */
+const OF_MIGRATIONS: readonly string[] = ['migrations', 'migrations_lock', 'store_contract'];
 /** Other tables refer to these, so they are copied first. */
 const PARENTS: readonly string[] = ['accounts', 'processes', 'tasks'];
 const TABLES = {
@@ -192,7 +192,7 @@ async function tableNames({ database, trx }: Side): Promise<string[]> {
     .from(trx.raw(TABLES[database.dialect]))
     .orderBy('name')
     .select('name');
-  const names = rows.map(({ name }) => name).filter((name) => !OF_KNEX.includes(name));
+  const names = rows.map(({ name }) => name).filter((name) => !OF_MIGRATIONS.includes(name));
   return [...PARENTS, ...names.filter((name) => !PARENTS.includes(name))];
 }
 

@@ -46,11 +46,22 @@ const CONFLICT = new Set(['40001', '40P01']);
 export const SQLITE_CLOCK_MS = "cast(unixepoch('subsec') * 1000 as integer)";
 export const POSTGRES_CLOCK_MS = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
-/** Takes `sqlite:PATH` or `postgres://…`; anything else is a `StoreError`. Opens nothing yet. */
-export function openDatabase(url: string): Database {
-  if (url.startsWith('sqlite:')) return openSqlite(resolve(url.slice('sqlite:'.length)));
-  if (/^postgres(ql)?:/.test(url)) return openPostgres(url);
+const SQLITE = 'sqlite:';
+
+/**
+ * Takes `sqlite:PATH` or `postgres://…`; anything else is a `StoreError`. Opens nothing yet. In
+ * PostgreSQL a statement has the time `statement_ms`; 0 is no limit.
+ */
+export function openDatabase(url: string, { statement_ms = STATEMENT_MS } = {}): Database {
+  const file = sqliteFileOf(url);
+  if (file !== undefined) return openSqlite(file);
+  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, statement_ms);
   throw new StoreError('The store must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.');
+}
+
+/** The absolute file of a SQLite store. */
+export function sqliteFileOf(url: string): string | undefined {
+  return url.startsWith(SQLITE) ? resolve(url.slice(SQLITE.length)) : undefined;
 }
 
 /** Whether a connection, such as that of a migration, is to PostgreSQL. */
@@ -222,7 +233,7 @@ async function writeFirst<T>(
   return work(trx);
 }
 
-function openPostgres(url: string): Database {
+function openPostgres(url: string, statement_ms: number): Database {
   const place = placeOf(url);
   const open = new Set<PostgresConnection>();
   const knex = knexOf({
@@ -235,7 +246,7 @@ function openPostgres(url: string): Database {
       afterCreate: (connection: PostgresConnection, done: PreparedCallback) => {
         open.add(connection);
         connection.on('end', () => open.delete(connection));
-        preparePostgres(connection, done);
+        preparePostgres(connection, statement_ms, done);
       },
     },
     acquireConnectionTimeout: 10_000,
@@ -294,9 +305,13 @@ export function timeLimits(statement_ms: number): string {
     set idle_in_transaction_session_timeout = ${STATEMENT_MS}`;
 }
 
-function preparePostgres(connection: PostgresConnection, done: PreparedCallback): void {
+function preparePostgres(
+  connection: PostgresConnection,
+  statement_ms: number,
+  done: PreparedCallback,
+): void {
   connection.setTypeParser(INT8_OID, BigInt);
-  connection.query(timeLimits(STATEMENT_MS), (error) => done(error, connection));
+  connection.query(timeLimits(statement_ms), (error) => done(error, connection));
 }
 
 /** Wraps a function for the pool of knex, which expects a callback. */

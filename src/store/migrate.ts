@@ -1,31 +1,54 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { openDatabase, UNLIMITED, type Database } from './database.js';
+import { contractFault, raiseContract } from './contract.js';
+import { openDatabase, sqliteFileOf, UNLIMITED, type Database } from './database.js';
+import { takeSteps, takeStepsBesideCalls } from './migration-steps.js';
+import { MIGRATIONS, type Migration } from './migrations.js';
+import { codeOf } from './retry.js';
 import { explainOpenError, StoreError } from './store-error.js';
-import { MIGRATIONS } from './migrations.js';
 
 const TABLE = 'migrations';
 
 /** An arbitrary number, the same in every Tollgate on one PostgreSQL. */
-const ADVISORY_LOCK = 7_012_018;
+const ADVISORY_LOCK = 7_012_019;
+/** How often a process looks whether another one has finished its migration. */
+const LOOK_MS = 250;
 
-const CONFIG = {
-  tableName: TABLE,
-  migrationSource: {
-    getMigrations: async () => MIGRATIONS.map(({ name }) => name),
-    getMigrationName: (name: string) => name,
-    getMigration: async (name: string) => ({ up: find(name).up, down: refuse }),
-  },
-};
+/** The calls that queue behind a lock of a table wait no longer than this. */
+const TABLE_LOCK_MS = 1_000;
+/** Meanwhile they go on. */
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 3_000];
+/** The lock of a table is tried so often: for ten minutes and more. */
+const LOCK_TRIES = 200;
+const LOCK_NOT_AVAILABLE = '55P03';
 
-/**
- * Applies the pending migrations to the database, and resolves with their names. Throws
- * `StoreError` if it cannot be opened or is of a newer version.
- */
-export async function migrate(url: string): Promise<{ applied: string[] }> {
+/** Applies all pending migrations, and resolves with their names. Throws `StoreError`. */
+export async function migrate(
+  url: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<{ applied: string[] }> {
   return explainOpenError(async () => {
     const database = openDatabase(url);
     try {
-      return { applied: await applyMigrations(database) };
+      return { applied: await applyMigrations(database, migrations) };
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+/** The migrations that `migrate` would apply. Changes nothing, and makes no file. */
+export async function pendingMigrations(url: string): Promise<readonly Migration[]> {
+  const file = sqliteFileOf(url);
+  if (file !== undefined && !existsSync(file)) return MIGRATIONS;
+  return explainOpenError(async () => {
+    const database = openDatabase(url);
+    try {
+      return await database.read(async (knex) => {
+        await refuseNewer(knex, MIGRATIONS);
+        return pendingOf(await appliedNames(knex), MIGRATIONS);
+      });
     } finally {
       await database.close();
     }
@@ -33,19 +56,19 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
 }
 
 /**
- * All pending migrations in one transaction under one lock: processes that start together take
- * turns, and a kill half-way leaves nothing behind, knex's own lock row included.
+ * Applies the pending migrations, one process at a time, and resolves with their names. What a kill
+ * leaves undone, the next process goes on with.
  */
-export async function applyMigrations(database: Database): Promise<string[]> {
-  return database.write(async (trx) => {
-    if (database.dialect === 'postgres') {
-      await trx.raw(UNLIMITED);
-      await trx.raw('select pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
-    }
-    await refuseNewer(trx);
-    const [, applied]: [number, string[]] = await trx.migrate.latest(CONFIG);
-    return applied;
-  });
+export async function applyMigrations(
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<string[]> {
+  const applied: string[] = [];
+  for (;;) {
+    const some = await underLock(database, (trx) => applySome(database, trx, migrations));
+    if (some.length === 0) return applied;
+    applied.push(...some);
+  }
 }
 
 /** Whether a store was made in that database, by any version. */
@@ -53,47 +76,169 @@ export function isMigrated(database: Database): Promise<boolean> {
   return database.read((knex) => knex.schema.hasTable(TABLE));
 }
 
-/**
- * The names of the migrations in which the database and this version differ: those that it lacks,
- * and those that only a newer version knows.
- */
-export async function differingMigrations(database: Database): Promise<string[]> {
+/** Why this version may not use the store as it is; undefined if it may. */
+export async function versionFault(database: Database): Promise<string | undefined> {
   return database.read(async (knex) => {
-    const known = MIGRATIONS.map(({ name }) => name);
-    const rows: { name: string }[] = await knex(TABLE).select('name').orderBy('id');
-    const applied = rows.map(({ name }) => name);
-    return [
-      ...known.filter((name) => !applied.includes(name)),
-      ...applied.filter((name) => !known.includes(name)),
-    ];
+    const applied = await appliedNames(knex);
+    const newer = await newerFault(knex, applied, MIGRATIONS);
+    if (newer !== undefined || pendingOf(applied, MIGRATIONS).length === 0) return newer;
+    return (
+      'The store is of an older version of Tollgate: "tollgate migrate" brings it to this one, ' +
+      'and so does "tollgate serve".'
+    );
   });
 }
 
-/** Throws `StoreError` where the store is not of this version. */
+/** Throws `StoreError` where this version may not use the store as it is. */
+export async function refuseUnusable(database: Database): Promise<void> {
+  const fault = await versionFault(database);
+  if (fault !== undefined) throw new StoreError(fault);
+}
+
+/** Throws `StoreError` where the store is not of this very version. */
 export async function refuseOtherVersion(database: Database): Promise<void> {
-  await database.read(refuseNewer);
-  if ((await differingMigrations(database)).length === 0) return;
-  throw new StoreError(
-    'The store is of an older version of Tollgate: "tollgate migrate" brings it to this one, ' +
-      'and so does "tollgate serve".',
+  await refuseUnusable(database);
+  const applied = await database.read(appliedNames);
+  const unknown = applied.find((name) => !isKnown(name, MIGRATIONS));
+  if (unknown !== undefined) throw new StoreError(unknownFault(unknown));
+}
+
+/** Why a running process may not serve the store any more; undefined if it may. */
+export function outdatedFault(database: Database): Promise<string | undefined> {
+  return database.read((knex) => contractFault(knex, MIGRATIONS.length));
+}
+
+/** Applies the next migrations in a transaction: those of an empty store at once. */
+async function applySome(
+  database: Database,
+  trx: Knex.Transaction,
+  migrations: readonly Migration[],
+): Promise<string[]> {
+  await refuseNewer(trx, migrations);
+  const applied = await appliedNames(trx);
+  const [next] = pendingOf(applied, migrations);
+  if (!next) return [];
+  // Nothing else uses the store: in SQLite there is one writer, and the first process makes it.
+  const isAlone = database.dialect === 'sqlite' || applied.length === 0;
+  const upTo = isAlone ? migrations : migrations.slice(0, migrations.indexOf(next) + 1);
+  const apply = async (name: string, own: Knex): Promise<void> => {
+    const migration = upTo.find((one) => one.name === name);
+    if (migration) await applyOne(migration, own, isAlone ? undefined : database);
+  };
+  const [, names]: [number, string[]] = await trx.migrate.latest({
+    tableName: TABLE,
+    // It would refuse those of a newer version.
+    disableMigrationsListValidation: true,
+    migrationSource: {
+      getMigrations: async () => upTo.map(({ name }) => name),
+      getMigrationName: (name: string) => name,
+      getMigration: async (name: string) => ({
+        up: (own: Knex) => apply(name, own),
+        down: refuse,
+      }),
+    },
+  });
+  return names;
+}
+
+/** `busy` is the database of a store that others may use meanwhile. */
+async function applyOne(
+  migration: Migration,
+  trx: Knex,
+  busy: Database | undefined,
+): Promise<void> {
+  if (migration.up) await migration.up(trx);
+  else if (busy) await takeStepsBesideCalls(busy.location, migration.steps);
+  else await takeSteps(trx, migration.steps);
+  if (migration.kind === 'contracts') await raiseContract(trx, migration.lowest);
+}
+
+/**
+ * Runs work in a transaction while no other process migrates the store. Whoever waits begins new
+ * transactions meanwhile: an index that is built beside calls waits for all that are older.
+ */
+async function underLock<T>(
+  database: Database,
+  work: (trx: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  if (database.dialect === 'sqlite') return database.write(work);
+  for (let tries = 1; ;) {
+    try {
+      const found = await database.write(async (trx) => {
+        await trx.raw(LIMITS);
+        const { rows } = await trx.raw<{ rows: { locked: boolean }[] }>(
+          'select pg_try_advisory_xact_lock(?) as locked',
+          [ADVISORY_LOCK],
+        );
+        return rows[0]?.locked ? { value: await work(trx) } : undefined;
+      });
+      if (found) return found.value;
+      await sleep(LOOK_MS);
+    } catch (error) {
+      if (!isLockMissed(error)) throw error;
+      if (tries === LOCK_TRIES) throw lockFault(error);
+      tries += 1;
+      const range_ms = LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS;
+      await sleep(SHORTEST_PAUSE_MS + Math.random() * range_ms);
+    }
+  }
+}
+
+/** An index that is built beside calls waits for transactions that keep their snapshot. */
+const LIMITS = `set transaction isolation level read committed;
+  ${UNLIMITED};
+  set local idle_in_transaction_session_timeout = 0;
+  set local lock_timeout = ${TABLE_LOCK_MS}`;
+
+function isLockMissed(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return codeOf(cause) === LOCK_NOT_AVAILABLE;
+}
+
+function lockFault(cause: unknown): StoreError {
+  return new StoreError(
+    'A migration waited for a table that another transaction of PostgreSQL keeps locked; ' +
+      'end that one (pg_stat_activity shows it), and start again.',
+    { cause },
   );
 }
 
-async function refuseNewer(trx: Knex): Promise<void> {
-  if (!(await trx.schema.hasTable(TABLE))) return;
-  const applied: { name: string }[] = await trx(TABLE).select('name').orderBy('id');
-  const unknown = applied.find(({ name }) => !MIGRATIONS.some((known) => known.name === name));
-  if (!unknown) return;
-  throw new StoreError(
-    `The store is of a newer version of Tollgate: it has the migration "${unknown.name}", ` +
-      'which this version does not know. Run that version, or a newer one.',
-  );
+async function appliedNames(knex: Knex): Promise<string[]> {
+  if (!(await knex.schema.hasTable(TABLE))) return [];
+  const rows: { name: string }[] = await knex(TABLE).select('name').orderBy('id');
+  return rows.map(({ name }) => name);
 }
 
-function find(name: string): (typeof MIGRATIONS)[number] {
-  const migration = MIGRATIONS.find((known) => known.name === name);
-  if (!migration) throw new StoreError(`There is no migration "${name}".`);
-  return migration;
+function pendingOf(applied: readonly string[], migrations: readonly Migration[]): Migration[] {
+  return migrations.filter(({ name }) => !applied.includes(name));
+}
+
+async function refuseNewer(knex: Knex, migrations: readonly Migration[]): Promise<void> {
+  const fault = await newerFault(knex, await appliedNames(knex), migrations);
+  if (fault !== undefined) throw new StoreError(fault);
+}
+
+/** A newer version may have added migrations at the end, as far as its contract allows it. */
+async function newerFault(
+  knex: Knex,
+  applied: readonly string[],
+  migrations: readonly Migration[],
+): Promise<string | undefined> {
+  const unknown = applied.filter((name) => !isKnown(name, migrations));
+  const [other] = unknown.filter((name) => Number.parseInt(name, 10) <= migrations.length);
+  if (other !== undefined) return unknownFault(other);
+  return unknown.length === 0 ? undefined : contractFault(knex, migrations.length);
+}
+
+function isKnown(name: string, migrations: readonly Migration[]): boolean {
+  return migrations.some((known) => known.name === name);
+}
+
+function unknownFault(name: string): string {
+  return (
+    `The store is of a newer version of Tollgate: it has the migration "${name}", ` +
+    'which this version does not know. Run that version, or a newer one.'
+  );
 }
 
 async function refuse(): Promise<void> {

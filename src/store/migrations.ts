@@ -8,42 +8,79 @@ import { createRates } from './rates/rate-migration.js';
 import { createRests } from './rests/rests.js';
 import { addAccountDays, numberRequests, recordRequests } from './requests/request-migration.js';
 import { nameAgents } from './requests/agent-migration.js';
+import { createContract } from './contract.js';
 import { isOnPostgres } from './database.js';
+import type { MigrationStep } from './migration-steps.js';
 import { addReconciliations } from './reconcile/reconciliation-migration.js';
 
-interface Migration {
+/** What a migration does to the programs and the calls that use the store meanwhile. */
+export type Migration = {
   /** Without a file extension, so that it is the same from source and when compiled. */
   name: string;
+} & (Expansion | Contraction) &
+  (AtOnce | BesideCalls);
+
+/** Programs that do not know it go on serving the store. */
+interface Expansion {
+  kind: 'expands';
+}
+
+/** Takes away, or changes, what older programs use: whoever serves must know migration `lowest`. */
+interface Contraction {
+  kind: 'contracts';
+  lowest: number;
+}
+
+/**
+ * Runs in a transaction. `quick` locks tables for a moment; `indexes` builds an index while writes
+ * of its table wait; `rewrites` changes rows while writes of them wait.
+ */
+interface AtOnce {
+  effect: 'quick' | 'indexes' | 'rewrites';
   up: (trx: Knex) => Promise<void>;
+}
+
+/** On PostgreSQL calls go on meanwhile. */
+interface BesideCalls {
+  effect: 'beside_calls';
+  up?: never;
+  steps: readonly MigrationStep[];
 }
 
 /** Append-only: a migration that has been released is never changed, moved or taken away. */
 export const MIGRATIONS: readonly Migration[] = [
-  { name: '001-accounts', up: createAccounts },
-  { name: '002-tasks', up: createTasks },
-  { name: '003-pictures', up: createPictures },
-  { name: '004-people', up: createPeople },
-  { name: '005-operator', up: letOperatorsSee },
-  { name: '006-idempotency', up: createIdempotencyKeys },
-  { name: '007-weights', up: weighAnswers },
-  { name: '008-uncollected', up: noteUncollected },
-  { name: '009-shares', up: shareKept },
-  { name: '010-token-classes', up: countClasses },
-  { name: '011-requests', up: recordRequests },
-  { name: '012-management', up: addManagement },
-  { name: '013-alerts', up: createAlertClaims },
-  { name: '014-prices', up: createPriceHistory },
-  { name: '015-account-days', up: addAccountDays },
-  { name: '016-standard-names', up: useStandardNames },
-  { name: '017-request-numbers', up: numberRequests },
-  { name: '018-allowances', up: createAllowances },
-  { name: '019-key-terms', up: addRatesAndRotation },
-  { name: '020-rates', up: createRates },
-  { name: '021-rests', up: createRests },
-  { name: '022-agents', up: nameAgents },
-  { name: '023-cache-hours', up: countHourWrites },
-  { name: '024-reconciliations', up: addReconciliations },
-  { name: '025-costs', up: keepCosts },
+  { name: '001-accounts', kind: 'expands', effect: 'quick', up: createAccounts },
+  { name: '002-tasks', kind: 'expands', effect: 'quick', up: createTasks },
+  { name: '003-pictures', kind: 'expands', effect: 'quick', up: createPictures },
+  { name: '004-people', kind: 'expands', effect: 'indexes', up: createPeople },
+  { name: '005-operator', kind: 'expands', effect: 'indexes', up: letOperatorsSee },
+  { name: '006-idempotency', kind: 'expands', effect: 'quick', up: createIdempotencyKeys },
+  { name: '007-weights', kind: 'expands', effect: 'indexes', up: weighAnswers },
+  { name: '008-uncollected', kind: 'expands', effect: 'quick', up: noteUncollected },
+  { name: '009-shares', kind: 'expands', effect: 'indexes', up: shareKept },
+  { name: '010-token-classes', kind: 'expands', effect: 'quick', up: countClasses },
+  { name: '011-requests', kind: 'expands', effect: 'quick', up: recordRequests },
+  { name: '012-management', kind: 'expands', effect: 'indexes', up: addManagement },
+  { name: '013-alerts', kind: 'expands', effect: 'quick', up: createAlertClaims },
+  { name: '014-prices', kind: 'expands', effect: 'quick', up: createPriceHistory },
+  { name: '015-account-days', kind: 'expands', effect: 'rewrites', up: addAccountDays },
+  {
+    name: '016-standard-names',
+    kind: 'contracts',
+    lowest: 16,
+    effect: 'indexes',
+    up: useStandardNames,
+  },
+  { name: '017-request-numbers', kind: 'expands', effect: 'rewrites', up: numberRequests },
+  { name: '018-allowances', kind: 'expands', effect: 'quick', up: createAllowances },
+  { name: '019-key-terms', kind: 'expands', effect: 'indexes', up: addRatesAndRotation },
+  { name: '020-rates', kind: 'expands', effect: 'quick', up: createRates },
+  { name: '021-rests', kind: 'expands', effect: 'quick', up: createRests },
+  { name: '022-agents', kind: 'contracts', lowest: 22, effect: 'rewrites', up: nameAgents },
+  { name: '023-cache-hours', kind: 'expands', effect: 'quick', up: countHourWrites },
+  { name: '024-reconciliations', kind: 'expands', effect: 'quick', up: addReconciliations },
+  { name: '025-costs', kind: 'expands', effect: 'quick', up: keepCosts },
+  { name: '026-contract', kind: 'contracts', lowest: 26, effect: 'quick', up: createContract },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

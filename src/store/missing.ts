@@ -1,10 +1,7 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import type { Database } from './database.js';
+import { sqliteFileOf, type Database } from './database.js';
 import { isMigrated } from './migrate.js';
 import { StoreError } from './store-error.js';
-
-const SQLITE = 'sqlite:';
 
 /** What a command says that needs a store where there is none. */
 export function noStore(place: string): StoreError {
@@ -16,9 +13,8 @@ export function noStore(place: string): StoreError {
 
 /** Throws `StoreError` where the file of a SQLite store is not there. */
 export function refuseMissingFile(url: string): void {
-  if (!url.startsWith(SQLITE)) return;
-  const file = resolve(url.slice(SQLITE.length));
-  if (!existsSync(file)) throw noStore(`${file} is not there`);
+  const file = sqliteFileOf(url);
+  if (file !== undefined && !existsSync(file)) throw noStore(`${file} is not there`);
 }
 
 /** Throws `StoreError` where nobody has made a store in that database. */

@@ -13,7 +13,7 @@ import { credit, ledger } from './ledger/ledger.js';
 import { readAllowances } from './limits/allowance-states.js';
 import { ZoneCalendar } from './limits/zone-calendar.js';
 import { refund, refundable } from './ledger/refund.js';
-import { applyMigrations, isMigrated, refuseOtherVersion } from './migrate.js';
+import { applyMigrations, isMigrated, outdatedFault, refuseUnusable } from './migrate.js';
 import { sweepAnswers } from './idempotency/idempotency-keys.js';
 import {
   newProcess,
@@ -56,6 +56,7 @@ export interface StoreOptions {
   /**
    * What is done with a store that is not there, or of an older version: `serving`, the default,
    * makes and migrates it; `creating` makes it; `using` does neither. Others may serve the store.
+   * One that a newer version migrated is used as it is, as far as its contract allows it.
    */
   purpose?: 'serving' | 'creating' | 'using';
   /**
@@ -86,7 +87,7 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
       if (purpose === 'using') await refuseEmpty(database);
       const isNew = purpose === 'creating' && !(await isMigrated(database));
       if (purpose === 'serving' || isNew) await applyMigrations(database);
-      else await refuseOtherVersion(database);
+      else await refuseUnusable(database);
       const calendar = new ZoneCalendar(options.time_zone ?? 'UTC');
       const hot = await openHot(database, self, options.now, calendar);
       return assemble(database, hot, self, { ...options, calendar });
@@ -206,6 +207,7 @@ function assemble(
     openHolds: () => openHolds(database),
     clock: () => readClock(database),
     heartbeat: hot.heartbeat.bind(hot),
+    outdated: () => outdatedFault(database),
     notes: () => liveNotes(database),
     recover: () => recover(database, self, watch, elapsed_ms()),
     releaseForgotten: (known) => releaseForgotten(database, hot, self, known),

@@ -241,6 +241,11 @@ export interface Store {
   clock(): Promise<number>;
   /** Sends a heartbeat, which keeps the holds of this process, and stores its note. */
   heartbeat(note?: string): Promise<void>;
+  /**
+   * Why this process may not serve the store any more, since a newer version has migrated it;
+   * undefined if it may.
+   */
+  outdated(): Promise<string | undefined>;
   /** The last note of each live process. */
   notes(): Promise<string[]>;
   /** Releases the holds of dead processes. Resolves with their number. */

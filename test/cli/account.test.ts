@@ -121,7 +121,7 @@ describe('accounts, keys and money on the command line, beside a running gateway
   });
 
   it('apply no migration to a store that is up to date', async () => {
-    expect(await place.json('migrate')).to.deep.equal({ applied: [] });
+    expect(await place.json('migrate')).to.deep.equal({ applied: [], pending: [] });
     expect((await place.tollgate('migrate')).stdout).to.equal('The store is up to date.\n');
   });
 

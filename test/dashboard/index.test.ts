@@ -59,6 +59,7 @@ async function serve(
     configuration_fault: undefined,
     configuration_reason: undefined,
     restart_keys: [],
+    outdated: undefined,
     store_hangs: false,
   };
   const told = { store, rate_limiters, health, log, now: Date.now, state };

@@ -133,7 +133,9 @@ onEachStore('a copy of a store', (ground) => {
       knex.from(knex.raw(from)).orderBy('name').select('name'),
     );
     await database.close();
-    return rows.map(({ name }) => name).filter((name) => !/^(sqlite_|migrations)/u.test(name));
+    return rows
+      .map(({ name }) => name)
+      .filter((name) => !/^(sqlite_|migrations|store_contract$)/u.test(name));
   }
 
   async function openCopy({ url }: Place): Promise<Store> {

@@ -1,10 +1,28 @@
 import { expect } from 'chai';
-import { migrate } from '../../src/store/migrate.js';
-import { MIGRATIONS } from '../../src/store/migrations.js';
+import { migrate, pendingMigrations } from '../../src/store/migrate.js';
+import { MIGRATIONS, type Migration } from '../../src/store/migrations.js';
+import { openStore } from '../../src/store/open.js';
 import { onEachStore, refusal } from './helpers/ground.js';
 import { emptyPlace, migrateTo } from './helpers/old-store.js';
 
 const NAMES = MIGRATIONS.map(({ name }) => name);
+
+/** What later releases may do: add a column, and a release later take another one away. */
+const LATER: readonly Migration[] = [
+  {
+    name: '900-added',
+    kind: 'expands',
+    effect: 'quick',
+    up: (trx) => trx.schema.alterTable('rests', (table) => void table.text('later')),
+  },
+  {
+    name: '901-taken-away',
+    kind: 'contracts',
+    lowest: 900,
+    effect: 'quick',
+    up: (trx) => trx.schema.alterTable('rests', (table) => void table.dropColumn('fault')),
+  },
+];
 
 onEachStore('the migrations of the store', (ground) => {
   it('apply pending migrations in order, and then none', async () => {
@@ -22,13 +40,47 @@ onEachStore('the migrations of the store', (ground) => {
     expect(results.flatMap(({ applied }) => applied)).to.deep.equal(NAMES);
   });
 
-  it('refuse a database that a newer version made, and leave it alone', async () => {
-    await migrate(ground.place.url);
-    await ground.place.sql(`insert into migrations (name, batch) values ('999-later', 2)`);
-    const sentence = /^StoreError: The store is of a newer version .* "999-later"/;
+  it('leave a database alone that another line of versions has migrated, and refuse it', async () => {
+    await ground.place.sql(`insert into migrations (name, batch) values ('007-other', 2)`);
+    const sentence = /^StoreError: The store is of a newer version .* "007-other"/;
     expect(await refusal(migrate(ground.place.url))).to.match(sentence);
+    expect(await refusal(pendingMigrations(ground.place.url))).to.match(sentence);
     expect(await refusal(ground.open())).to.match(sentence);
     expect(await ground.place.sql('select id from accounts')).to.deep.equal([]);
+  });
+
+  it('let this version start on what the next one added, and not on what it took away', async () => {
+    const { url } = ground.place;
+    const added = LATER.slice(0, 1);
+    expect(await migrate(url, [...MIGRATIONS, ...added])).to.deep.equal({ applied: ['900-added'] });
+    expect(await migrate(url)).to.deep.equal({ applied: [] });
+    expect(await pendingMigrations(url)).to.deep.equal([]);
+    const store = await ground.open();
+    expect(await store.outdated()).to.equal(undefined);
+    const command = await openStore(url, { now: Date.now, purpose: 'using' });
+    await command.close();
+    await migrate(url, [...MIGRATIONS, ...LATER]);
+    const fault =
+      'The store is of a newer version of Tollgate: who serves it must know its migration 900, ' +
+      `and this version knows those up to ${NAMES.length}; install the version that migrated it, ` +
+      'or a newer one.';
+    expect(await store.outdated()).to.equal(fault);
+    const refused = [
+      () => ground.open(),
+      () => migrate(url),
+      () => pendingMigrations(url),
+      () => openStore(url, { now: Date.now, purpose: 'using' }),
+    ];
+    for (const one of refused) expect(await refusal(one())).to.equal(`StoreError: ${fault}`);
+    expect(await migrate(url, [...MIGRATIONS, ...LATER])).to.deep.equal({ applied: [] });
+  });
+
+  it('are named before they are applied, and nothing is changed by that', async () => {
+    await emptyPlace(ground.place);
+    expect(await pendingMigrations(ground.place.url)).to.deep.equal(MIGRATIONS);
+    await migrateTo(ground.place, '024-reconciliations');
+    expect(await pendingMigrations(ground.place.url)).to.deep.equal(MIGRATIONS.slice(24));
+    expect(await ground.place.sql('select name from migrations')).to.have.length(24);
   });
 
   it('run despite the lock of a killed process', async () => {
@@ -100,6 +152,14 @@ describe('the list of migrations', () => {
   it('is numbered without a gap and names no file', () => {
     for (const [at, name] of NAMES.entries()) {
       expect(name).to.match(new RegExp(`^${String(at + 1).padStart(3, '0')}-[a-z-]+$`));
+    }
+  });
+
+  it('takes away only what an earlier release has stopped using', () => {
+    const first = NAMES.indexOf('026-contract');
+    for (const [at, migration] of MIGRATIONS.entries()) {
+      if (at <= first || migration.kind !== 'contracts') continue;
+      expect(migration.lowest, migration.name).to.be.within(first + 1, at);
     }
   });
 });

@@ -42,6 +42,10 @@ export interface AllowanceRow {
   held_nano: bigint;
 }
 
+/** The columns of a row. `*` would break a prepared statement once a newer version adds one. */
+export const ALLOWANCE_LIST = `id, owner_kind, owner_id, window_name, window_ms, amount_nano,
+  extra_nano, extra_until_ms, begins_ms, ends_ms, spent_nano, held_nano`;
+
 /**
  * An ID is never given twice, so that a hold does not count in an allowance that was taken away and
  * set again. A hold and a task name the windows in which they count.

@@ -1,5 +1,6 @@
 import { POSTGRES_CLOCK_MS } from '../database.js';
 import { CHARGE_COLUMNS, CHARGE_NAMES } from '../ledger/ledger-columns.js';
+import { ALLOWANCE_LIST } from '../limits/allowances.js';
 import { AHEAD_MS } from '../rates/rate-counts.js';
 import { REQUEST_COLUMNS, REQUEST_NAMES, REQUEST_TYPES } from '../requests/request-columns.js';
 
@@ -33,7 +34,7 @@ const holding = (row: string, from: string) => `
       select id as key_id, limit_nano, spent_nano, held_nano, revoked_ms, expires_ms from keys
       where id = $6 for no key update
     ), allowance as materialized (
-      select * from allowances
+      select ${ALLOWANCE_LIST} from allowances
       where ((owner_kind = 'account' and owner_id = $2) or (owner_kind = 'key' and owner_id = $6))
         and (select count(*) from key) >= 0
       order by id for no key update
@@ -44,7 +45,8 @@ const holding = (row: string, from: string) => `
       select id, greatest(ends_ms, coalesce(($7::json -> window_name ->> 0)::bigint, $5::bigint)),
         coalesce(($7::json -> window_name ->> 1)::bigint, $5::bigint + window_ms), 0, 0,
         left_nano + spent_nano + held_nano
-      from (select *, ${leftInWindow('$5')} from allowance where ends_ms <= $5::bigint) as ended
+      from (select ${ALLOWANCE_LIST}, ${leftInWindow('$5')}
+        from allowance where ends_ms <= $5::bigint) as ended
     ), admitted as (
       update accounts set held_nano = held_nano + $3::bigint
       where id = $2 and balance_nano - held_nano >= $3::bigint and suspended_ms is null
@@ -323,7 +325,7 @@ export const SQL = {
     where id = $1 and exists (select from ended)
       and (select count(*) from counted) + (select count(*) from held_in) >= 0`,
   allowances: `
-    select * from allowances
+    select ${ALLOWANCE_LIST} from allowances
     where (owner_kind = 'account' and owner_id = $1) or (owner_kind = 'key' and owner_id = $2)
     order by id`,
   heartbeat: `

@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, lstatSync, openSync, statSync } from 
 import { rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { openDatabase, type Database } from '../database.js';
-import { differingMigrations } from '../migrate.js';
+import { versionFault } from '../migrate.js';
 import { noStore } from '../missing.js';
 import { PRIVATE_FILE } from '../owner-only.js';
 import { codeOf } from '../retry.js';
@@ -129,7 +129,7 @@ async function prove(partial: string): Promise<Omit<BackupReport, 'file' | 'byte
 async function proveBalances(
   database: Database,
 ): Promise<Pick<BackupReport, 'accounts' | 'entries' | 'open_holds'>> {
-  const isOurs = (await differingMigrations(database)).length === 0;
+  const isOurs = (await versionFault(database)) === undefined;
   const report = await (isOurs ? verify(database) : verifyBalances(database));
   const { accounts, entries, open_holds, faults } = report;
   const [fault] = faults;

@@ -2,7 +2,7 @@ import type Sqlite from 'better-sqlite3';
 import { SQLITE_CLOCK_MS } from '../database.js';
 import type { CallRow } from '../idempotency/idempotency-keys.js';
 import type { KeyFigures } from '../hot-path.js';
-import type { AllowanceOwner, AllowanceRow } from '../limits/allowances.js';
+import { ALLOWANCE_LIST, type AllowanceOwner, type AllowanceRow } from '../limits/allowances.js';
 
 /** Rows of the hottest statements are lists: making objects of them would double their cost. */
 type KeyRow = [
@@ -142,7 +142,7 @@ export function prepareAllowances(database: Sqlite.Database) {
   return {
     rows: database
       .prepare<[account_id: string, key_id: string | null], AllowanceRow>(
-        `select * from allowances
+        `select ${ALLOWANCE_LIST} from allowances
          where (owner_kind = 'account' and owner_id = ?) or (owner_kind = 'key' and owner_id = ?)
          order by id`,
       )

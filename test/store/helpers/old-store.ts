@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import { sqliteClient } from '../../../src/store/sqlite/sqlite-driver.js';
+import { takeSteps } from '../../../src/store/migration-steps.js';
 import { MIGRATIONS } from '../../../src/store/migrations.js';
 import type { Ground } from './ground.js';
 
@@ -41,7 +42,10 @@ export async function migrateTo({ dialect, url }: Place, last: string): Promise<
     migrationSource: {
       getMigrations: () => Promise.resolve(some),
       getMigrationName: ({ name }) => name,
-      getMigration: ({ up }) => Promise.resolve({ up, down: up }),
+      getMigration: (migration) => {
+        const up = migration.up ?? ((trx: Knex): Promise<void> => takeSteps(trx, migration.steps));
+        return Promise.resolve({ up, down: up });
+      },
     } satisfies Knex.MigrationSource<(typeof some)[number]>,
   });
   await database.destroy();
