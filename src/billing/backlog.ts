@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { RequestRecord } from '../core/request-record.js';
 import { isRefused } from '../store/store-error.js';
 import type { Adopted, Journal } from '../store/journal/journal.js';
 import type { JournalEntry } from '../store/journal/journal-format.js';
@@ -16,6 +17,8 @@ const MAX_RELEASES = 10_000;
 interface Waiting extends JournalEntry {
   /** The adopted file that holds it; undefined for this process's own. */
   path: string | undefined;
+  /** The record that is written with the charge, as only then is known what was collected. */
+  record?: RequestRecord | undefined;
 }
 
 interface BacklogOptions {
@@ -52,9 +55,9 @@ export class Backlog {
   }
 
   /** Resolves when the charge is in the journal or in the store. Rejects if it is in neither. */
-  async add(entry: JournalEntry, cause: unknown): Promise<void> {
+  async add(entry: JournalEntry, cause: unknown, record?: RequestRecord): Promise<void> {
     const { log } = this.options;
-    const waiting: Waiting = { ...entry, path: undefined };
+    const waiting: Waiting = { ...entry, path: undefined, record };
     this.#waiting.add(waiting);
     try {
       await this.#append(entry);
@@ -216,13 +219,13 @@ export class Backlog {
   /**
    * If another request has taken the idempotency key, enters the charge alone: the answer was sent.
    */
-  async #charge({ charge, answered }: JournalEntry): Promise<Collected | false> {
+  async #charge({ charge, answered, record }: Waiting): Promise<Collected | false> {
     const { store } = this.options;
     try {
-      return await store.charge(charge, answered);
+      return await store.charge(charge, answered, record);
     } catch (error) {
       if (!answered || !isRefused(error)) throw error;
-      return store.charge(charge);
+      return store.charge(charge, undefined, record);
     }
   }
 

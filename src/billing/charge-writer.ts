@@ -32,6 +32,7 @@ export interface HeldRequest extends Indexed {
 
 /** A charge that was sent to the store, which has not answered yet. */
 interface Attempt extends Indexed, JournalEntry {
+  record: RequestRecord | undefined;
   tick: number;
   resolve: (collected: Collected | undefined) => void;
   reject: (error: unknown) => void;
@@ -110,7 +111,7 @@ export class ChargeWriter {
 
   /**
    * Resolves when the charge is in the ledger, with its outcome, or in the journal, with undefined.
-   * Rejects if it is in neither.
+   * Rejects if it is in neither. The record is written with the charge, also with one that waits.
    */
   charge(
     charge: Charge,
@@ -121,6 +122,7 @@ export class ChargeWriter {
       const attempt: Attempt = {
         charge,
         ...(answered && { answered }),
+        record,
         tick: this.#tick,
         resolve,
         reject,
@@ -149,6 +151,8 @@ export class ChargeWriter {
   #entered(attempt: Attempt, collected: Collected | undefined): void {
     this.#isFailing = false;
     this.#attempts.delete(attempt);
+    const { record } = attempt;
+    if (record && collected) record.is_kept = true;
     attempt.resolve(collected);
   }
 
@@ -177,9 +181,10 @@ export class ChargeWriter {
   ): Promise<void> {
     this.#attempts.delete(attempt);
     this.wrote(error);
-    const { charge, answered } = attempt;
+    const { charge, answered, record } = attempt;
     try {
-      await this.#backlog.add({ charge, ...(answered && { answered }) }, error);
+      await this.#backlog.add({ charge, ...(answered && { answered }) }, error, record);
+      if (record) record.is_kept = true;
       attempt.resolve(undefined);
     } catch (failure) {
       attempt.reject(failure);

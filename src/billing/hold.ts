@@ -64,7 +64,7 @@ export class Hold implements HeldRequest {
    * committed, or the charge waits in the journal until the store is back. It ends the claim of an
    * idempotency key with the answer, without which a repetition learns only that the call was
    * charged. Resolves with the outcome of the charge; undefined if it is in the journal. The record
-   * is written with the charge to the store, never to the journal.
+   * is written with the charge to the store, never to the journal: it waits in memory.
    */
   async charge(
     charge: Omit<Charge, keyof HoldFields>,

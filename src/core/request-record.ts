@@ -123,7 +123,7 @@ export interface RequestRecord extends Record<TokenClass, number | null> {
   lost_nano: bigint;
   /** Bits of `FLAGS`; see `flagsOf`. */
   flags: number;
-  /** Whether the record is in the store already, written with its charge. */
+  /** Whether the record is written with its charge: it is in the store, or waits with it. */
   is_kept: boolean;
 }
 

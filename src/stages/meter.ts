@@ -97,7 +97,6 @@ async function chargeHold(
     return receiptOf(bill);
   }
   const collected = await hold.charge(chargeOf(bill, answer, state), kept, record);
-  if (collected && record) record.is_kept = true;
   const uncollected_nano = collected?.uncollected_nano ?? 0n;
   if (uncollected_nano > 0n) logUncollected(state, uncollected_nano, services);
   return receiptOf(bill, uncollected_nano);

@@ -173,7 +173,7 @@ export function sse(events: readonly (string | object | Promise<unknown>)[]): St
 }
 
 /** The usual stream that says `words` one by one, with usage, and ends well. */
-export function chatSse(words: readonly string[]): Step {
+export function chatSse(words: readonly string[], prompt_tokens = 9): Step {
   const chunk = (delta: object, finish_reason: string | null = null): object => ({
     id: 'chatcmpl-fake',
     object: 'chat.completion.chunk',
@@ -182,12 +182,15 @@ export function chatSse(words: readonly string[]): Step {
     choices: [{ index: 0, delta, finish_reason }],
     usage: null,
   });
-  const usage = { prompt_tokens: 9, completion_tokens: words.length };
+  const total_tokens = prompt_tokens + words.length;
   return sse([
     chunk({ role: 'assistant', content: '' }),
     ...words.map((content) => chunk({ content })),
     chunk({}, 'stop'),
-    { choices: [], usage: { ...usage, total_tokens: 9 + words.length } },
+    {
+      choices: [],
+      usage: { prompt_tokens, completion_tokens: words.length, total_tokens },
+    },
     'data: [DONE]\n\n',
   ]);
 }

@@ -10,6 +10,8 @@ import { startGateway, type TestGateway } from '../helpers/gateway.js';
 import { chatJson, chatSse, play, startUpstream, type FakeUpstream } from '../helpers/upstream.js';
 import { until } from '../helpers/until.js';
 import { onEachStore } from '../store/helpers/ground.js';
+import { expectSame, repeat } from './helpers/idempotent-request.js';
+import { ready } from './helpers/scripted-gateway.js';
 
 const SELL = 'owner: acme, upstreams: [{ provider: simulator }]';
 const BY_TOKENS = '{ input_per_million: 4, output_per_million: 8 }';
@@ -23,6 +25,7 @@ const MODELS = `
   film: { ${SELL}, capabilities: [video], price: { per_video_second: 0.40 } }
   gift: { ${SELL}, capabilities: [chat], price: free }
 `;
+const WORDS = ['one', 'two', 'three', 'four', 'five'];
 const MESSAGES = [{ role: 'user', content: 'Hi' }];
 const VIDEO = { prompt: 'dawn' };
 
@@ -77,11 +80,15 @@ const OPERATOR: ActionCaller = {
 onEachStore('what upstreams take of what accounts pay', (ground) => {
   let up: FakeUpstream;
   let gateway: TestGateway;
+  /** The tokens of the prompt that `up` reports. */
+  let prompt_tokens: number;
 
   beforeEach(async () => {
+    prompt_tokens = 9;
     up = await startUpstream(({ json }, response) => {
       const { stream } = json as { stream?: boolean };
-      return play(stream ? chatSse(['one']) : chatJson('one'), response);
+      const usage = { prompt_tokens, completion_tokens: 5 };
+      return play(stream ? chatSse(WORDS, prompt_tokens) : chatJson('one', { usage }), response);
     });
     ground.now_ms = Date.now();
     gateway = await startGateway(
@@ -193,6 +200,85 @@ models:${MODELS}`,
     expect(rows.map(({ amount_nano, cost_nano }) => [amount_nano, cost_nano])).to.deep.equal([
       [-3_200_000_000n, 2_400_000_000n],
     ]);
+    await expectEqualSums();
+  });
+
+  /** What is due for such a call, and what it costs: the list price is sold for a tenth more. */
+  const dueAndCost = (): [bigint, bigint] => {
+    const list = BigInt(prompt_tokens) * 150n + 5n * 600n;
+    return [(list * 11n) / 10n, (list * 4n) / 5n];
+  };
+
+  /** The same of each charge of the account. */
+  const duesAndCosts = async (): Promise<unknown[]> =>
+    (await charges()).map(({ amount_nano, uncollected_nano, cost_nano }) => [
+      uncollected_nano - amount_nano,
+      cost_nano,
+    ]);
+
+  /** Makes the calls while the store takes no charge, and waits until it has them all. */
+  async function inOutage(calls: () => Promise<unknown>): Promise<void> {
+    const { store } = gateway.gateway;
+    const charge = store.charge.bind(store);
+    store.charge = () => Promise.reject(new Error('The disk is full.'));
+    await calls();
+    expect(await charges(), 'in the journal').to.deep.equal([]);
+    store.charge = charge;
+    await ready(gateway);
+  }
+
+  /** From now on the calls are those of an account that has a tenth of a thousandth dollar. */
+  async function impoverish(): Promise<void> {
+    const { store } = gateway.gateway;
+    const account = await store.createAccount('poor', parseDollars('0.0001'));
+    const { secret } = await store.createKey(account.id, 'test', {});
+    Object.assign(gateway, { account, secret });
+  }
+
+  const SHORT = { model: 'gpt-4o-mini', messages: MESSAGES, max_tokens: 10 };
+
+  for (const stream of [false, true]) {
+    const body = { ...SHORT, stream };
+    const kind = stream ? 'a stream' : 'an answer';
+
+    it(`waits in the journal with the charge of ${kind}, and is entered with it`, async () => {
+      await inOutage(() => post('/v1/chat/completions', body));
+      expect(await duesAndCosts()).to.deep.equal([dueAndCost()]);
+      await expectEqualSums();
+    });
+
+    it(`is whole where the account cannot pay all of ${kind}`, async () => {
+      await impoverish();
+      prompt_tokens = 8_000;
+      await post('/v1/chat/completions', body);
+      expect(await duesAndCosts()).to.deep.equal([dueAndCost()]);
+      expect((await charges())[0]?.amount_nano).to.equal(-100_000n);
+      await expectEqualSums();
+    });
+
+    it(`is whole where ${kind} that the account cannot pay waited in the journal`, async () => {
+      await impoverish();
+      prompt_tokens = 8_000;
+      await inOutage(() => post('/v1/chat/completions', body));
+      expect(await duesAndCosts()).to.deep.equal([dueAndCost()]);
+      expect((await charges())[0]?.amount_nano).to.equal(-100_000n);
+      await expectEqualSums();
+    });
+  }
+
+  it('is taken once where a call is repeated under its Idempotency-Key', async () => {
+    const first = await repeat(gateway, 'again', SHORT);
+    expectSame(await repeat(gateway, 'again', SHORT), first);
+    expect(up.requests).to.have.length(1);
+    expect(await duesAndCosts()).to.deep.equal([dueAndCost()]);
+    await expectEqualSums();
+  });
+
+  it('is taken once where the call that is repeated waited in the journal', async () => {
+    let first: Answer | undefined;
+    await inOutage(async () => (first = await repeat(gateway, 'again', SHORT)));
+    expectSame(await repeat(gateway, 'again', SHORT), first as Answer);
+    expect(await duesAndCosts()).to.deep.equal([dueAndCost()]);
     await expectEqualSums();
   });
 
