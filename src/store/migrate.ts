@@ -23,15 +23,21 @@ const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 3_000];
 const LOCK_TRIES = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
+/** What tests have their own of. */
+interface MigrateOptions {
+  migrations?: readonly Migration[];
+  lock_tries?: number;
+}
+
 /** Applies all pending migrations, and resolves with their names. Throws `StoreError`. */
 export async function migrate(
   url: string,
-  migrations: readonly Migration[] = MIGRATIONS,
+  options: MigrateOptions = {},
 ): Promise<{ applied: string[] }> {
   return explainOpenError(async () => {
     const database = openDatabase(url);
     try {
-      return { applied: await applyMigrations(database, migrations) };
+      return { applied: await applyMigrations(database, options) };
     } finally {
       await database.close();
     }
@@ -61,11 +67,12 @@ export async function pendingMigrations(url: string): Promise<readonly Migration
  */
 export async function applyMigrations(
   database: Database,
-  migrations: readonly Migration[] = MIGRATIONS,
+  { migrations = MIGRATIONS, lock_tries = LOCK_TRIES }: MigrateOptions = {},
 ): Promise<string[]> {
   const applied: string[] = [];
   for (;;) {
-    const some = await underLock(database, (trx) => applySome(database, trx, migrations));
+    const work = (trx: Knex.Transaction) => applySome(database, trx, migrations);
+    const some = await underLock(database, lock_tries, work);
     if (some.length === 0) return applied;
     applied.push(...some);
   }
@@ -159,6 +166,7 @@ async function applyOne(
  */
 async function underLock<T>(
   database: Database,
+  lock_tries: number,
   work: (trx: Knex.Transaction) => Promise<T>,
 ): Promise<T> {
   if (database.dialect === 'sqlite') return database.write(work);
@@ -176,7 +184,7 @@ async function underLock<T>(
       await sleep(LOOK_MS);
     } catch (error) {
       if (!isLockMissed(error)) throw error;
-      if (tries === LOCK_TRIES) throw lockFault(error);
+      if (tries >= lock_tries) throw lockFault(error);
       tries += 1;
       const range_ms = LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS;
       await sleep(SHORTEST_PAUSE_MS + Math.random() * range_ms);

@@ -52,14 +52,16 @@ onEachStore('the migrations of the store', (ground) => {
   it('let this version start on what the next one added, and not on what it took away', async () => {
     const { url } = ground.place;
     const added = LATER.slice(0, 1);
-    expect(await migrate(url, [...MIGRATIONS, ...added])).to.deep.equal({ applied: ['900-added'] });
+    expect(await migrate(url, { migrations: [...MIGRATIONS, ...added] })).to.deep.equal({
+      applied: ['900-added'],
+    });
     expect(await migrate(url)).to.deep.equal({ applied: [] });
     expect(await pendingMigrations(url)).to.deep.equal([]);
     const store = await ground.open();
     expect(await store.outdated()).to.equal(undefined);
     const command = await openStore(url, { now: Date.now, purpose: 'using' });
     await command.close();
-    await migrate(url, [...MIGRATIONS, ...LATER]);
+    await migrate(url, { migrations: [...MIGRATIONS, ...LATER] });
     const fault =
       'The store is of a newer version of Tollgate: who serves it must know its migration 900, ' +
       `and this version knows those up to ${NAMES.length}; install the version that migrated it, ` +
@@ -72,7 +74,9 @@ onEachStore('the migrations of the store', (ground) => {
       () => openStore(url, { now: Date.now, purpose: 'using' }),
     ];
     for (const one of refused) expect(await refusal(one())).to.equal(`StoreError: ${fault}`);
-    expect(await migrate(url, [...MIGRATIONS, ...LATER])).to.deep.equal({ applied: [] });
+    expect(await migrate(url, { migrations: [...MIGRATIONS, ...LATER] })).to.deep.equal({
+      applied: [],
+    });
   });
 
   it('are named before they are applied, and nothing is changed by that', async () => {
