@@ -1,35 +1,43 @@
 import { priceShape, textOfHours } from '../billing/price-shape.js';
-import type { Model, Price } from '../core/model.js';
+import { costCard, type Model, type Price } from '../core/model.js';
 import { amountsOf } from './margins.js';
 import { isSameUpstream } from './value-differences.js';
 
 /**
- * What a new configuration changes in the prices of a model, in sentences. An upstream has
- * sentences of its own where its price is another one than the model's.
+ * What a new configuration changes in the prices of a model, and in what its upstreams take, in
+ * sentences. An upstream has sentences of its own where its prices are other ones than the model's.
  */
 export function priceDifferences(before: Model, after: Model): string[] {
+  const { id, price } = before;
   const own = before.upstreams.flatMap((upstream) => {
     const next = after.upstreams.find((one) => isSameUpstream(one, upstream));
     if (!next) return [];
+    const name = `model ${id} at ${upstream.provider.name}`;
     const [was, is] = [upstream.price, next.price];
-    if (isEqual(was, before.price) && isEqual(is, after.price)) return [];
-    return cardDifferences(`${before.id} at ${upstream.provider.name}`, was, is);
+    const isShared = isEqual(was, price) && isEqual(is, after.price);
+    return [...(isShared ? [] : cardDifferences(name, was, is)), ...costDifferences(name, was, is)];
   });
-  return [...cardDifferences(before.id, before.price, after.price), ...own];
+  return [...cardDifferences(`model ${id}`, price, after.price), ...own];
 }
 
 function isEqual(one: Price, other: Price): boolean {
   return JSON.stringify(priceShape(one)) === JSON.stringify(priceShape(other));
 }
 
+/** What an upstream takes, where that is or was another price than what accounts pay. */
+function costDifferences(name: string, old: Price, now: Price): string[] {
+  if (!old.cost && !now.cost) return [];
+  return cardDifferences(`for the operator alone, ${name}`, costCard(old), costCard(now));
+}
+
 function cardDifferences(name: string, old: Price, now: Price): string[] {
   const [before, after] = [priceShape(old), priceShape(now)];
   if (before === 'free' && after === 'free') return [];
-  if (after === 'free') return [`model ${name}: it had a price and is free now`];
+  if (after === 'free') return [`${name}: it had a price and is free now`];
   const news = amountsOf(after);
   if (before === 'free') {
     const prices = [...news].map(([unit, dollars]) => `${unit} ${dollars}`).join(', ');
-    return [`model ${name}: it was free and has a price now, ${prices}`];
+    return [`${name}: it was free and has a price now, ${prices}`];
   }
   const olds = amountsOf(before);
   const units = [...new Set([...olds.keys(), ...news.keys()])];
@@ -38,7 +46,7 @@ function cardDifferences(name: string, old: Price, now: Price): string[] {
   );
   const length = lengthDifference(old.long_prompt?.above_tokens, now.long_prompt?.above_tokens);
   const texts = [...changes, length, hoursDifference(hoursOf(old), hoursOf(now))];
-  return texts.flatMap((text) => (text === undefined ? [] : [`model ${name}: ${text}`]));
+  return texts.flatMap((text) => (text === undefined ? [] : [`${name}: ${text}`]));
 }
 
 function lengthDifference(old?: number, now?: number): string | undefined {

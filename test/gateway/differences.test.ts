@@ -78,6 +78,31 @@ const PAIRS: [title: string, from: string, to: string, told: string[], loses: bo
     false,
   ],
   [
+    'a discount of the provider, which its clients do not notice',
+    "base_url: 'http://127.0.0.1:9000/v1',",
+    "base_url: 'http://127.0.0.1:9000/v1', discount: 20%,",
+    [
+      'for the operator alone, model small at here: input_per_million down by 20 %, from 1.00 to 0.80',
+      'for the operator alone, model small at here: output_per_million down by 20 %, from 2.00 to 1.60',
+    ],
+    false,
+  ],
+  [
+    'a fee, a tier, hours and a tool that have prices now',
+    'output_per_million: 2.00 }',
+    `output_per_million: 2.00, per_request: 0.01, per_tool_call: { web_search: 0.02 },
+             tiers: { flex: { output_per_million: 1.00 } },
+             off_peak: { from: "01:00", to: "02:00", zone: UTC, input_per_million: 0.50 } }`,
+    [
+      'model small: tiers flex output_per_million down by 50 %, from 2.00 to 1.00',
+      'model small: off_peak input_per_million down by 50 %, from 1.00 to 0.50',
+      'model small: per_tool_call web_search has a price of its own now, 0.02',
+      'model small: per_request has a price of its own now, 0.01',
+      'model small: the hold of an example chat call grows from ',
+    ],
+    false,
+  ],
+  [
     'a price that falls',
     'output_per_million: 2.00',
     'output_per_million: 0.50',
@@ -242,7 +267,7 @@ const DERIVED = [
   /^\/(?:file|directory|is_public_url_default)$/u,
   /^\/(?:models|providers)\/[^/]+\/(?:id|name)$/u,
   /\/upstreams\/\d+\/provider$/u,
-  /\/price\/(?:free|input_only|new_key)$/u,
+  /\/price\/(?:cost\/)?(?:free|input_only|new_key)$/u,
   /^\/endpoints\/\d+\/(?:main|traits|place|stages\/\d+\/(?:place|option_place|part_places|new_key))/u,
   // One operation of a manifest has one codec, which is code.
   /\/codec(?:\/|$)/u,
@@ -423,6 +448,34 @@ describe('the differences of two configurations', () => {
     expect(found).to.deep.equal([{ loses: true, text: 'model small at here: set.user changes' }]);
   });
 
+  it('tell of a margin to clients, and of another list price and discount to the operator', async () => {
+    const file = BASE.replace(
+      'price: { input_per_million: 1.00, output_per_million: 2.00 }',
+      'price: { list: +10% }',
+    )
+      .replace('model: one', 'model: gpt-4o-mini')
+      .replace("base_url: 'http://127.0.0.1:9000/v1', ", '');
+    const told = async (old: string, now: string): Promise<string[]> =>
+      (await differences(await read(old), await read(now))).map(({ text }) => text);
+    const raised = file.replace('+10%', '+20%');
+    expect(await told(file, raised)).to.include(
+      'model small: input_per_million up by 9.09 %, from 0.165 to 0.18',
+    );
+    expect((await told(file, raised)).join()).not.to.include('operator');
+    const own = BASE.replace("9000/v1',", "9000/v1', discount: 10%,");
+    const dearer = await told(own, own.replace('1.00', '2.00'));
+    expect(dearer.filter((text) => text.includes('input_per_million'))).to.deep.equal([
+      'model small: input_per_million up by 100 %, from 1.00 to 2.00',
+      'for the operator alone, model small at here: input_per_million up by 100 %, from 0.90 to 1.80',
+    ]);
+    const discounted = file.replace("api_key: '", "discount: 10%, api_key: '");
+    const texts = await told(file, discounted);
+    expect(texts).to.include(
+      'for the operator alone, model small at here: input_per_million down by 10 %, from 0.15 to 0.135',
+    );
+    for (const text of texts) expect(text).to.match(/^for the operator alone, /u);
+  });
+
   it('are told of each single value that differs, also of a key that has no sentence', async () => {
     const file = `${BASE}sign_in:
   providers: { work: { issuer: 'https://id.example', client_id: a, client_secret: b } }
@@ -430,10 +483,12 @@ describe('the differences of two configurations', () => {
   operators: [ada@example.org]
 trusted_proxies: [10.0.0.0/8]
 first_start: { account: ann, credit: 1.00 }
-`.replace(
-      '{ provider: here, model: one }',
-      '{ provider: here, model: one, set: { top_k: 3 }, drop: [user], rename: { stop: ends } }',
-    );
+`
+      .replace(
+        '{ provider: here, model: one }',
+        '{ provider: here, model: one, set: { top_k: 3 }, drop: [user], rename: { stop: ends } }',
+      )
+      .replace("9000/v1',", "9000/v1', discount: 10%,");
     const whole = await read(file);
     const settings = { ...whole, models: new Map(), endpoints: whole.endpoints.slice(0, 2) };
     const silent: string[] = [];
