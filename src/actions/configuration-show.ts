@@ -6,7 +6,7 @@ import type {
   IdentityProvider,
   StageEntry,
 } from '../core/configuration.js';
-import type { Model, Upstream } from '../core/model.js';
+import { costCard, type Model, type Upstream } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
 import { placeOf } from '../store/postgres/postgres-place.js';
 import { oneAction, requireGateway } from './action.js';
@@ -178,5 +178,6 @@ function upstreamShape(upstream: Upstream): object {
     drop: upstream.drop,
     rename: upstream.rename,
     price: priceShape(upstream.price),
+    cost: priceShape(costCard(upstream.price)),
   };
 }

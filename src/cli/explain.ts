@@ -21,7 +21,7 @@ import { formatOption } from '../pipeline/stage.js';
 import { acting, command, UsageError, withConfig } from './command.js';
 import { printJson, printLine } from './print.js';
 import type { Rates } from '../core/limits.js';
-import { publicName, type Model, type Upstream } from '../core/model.js';
+import { costCard, publicName, type Model, type Upstream } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
 import { environmentOf } from './environment.js';
 import { previewBody, printPreview, readBody } from './explain-body.js';
@@ -208,7 +208,11 @@ function printUpstreams({ model: { upstreams }, margins, known }: Explained): vo
     printLine(`     timeout ${times.join(', ')}; retry attempts ${retry.attempts}`);
     const facts = factsText(known[at]);
     if (facts !== '') printLine(`     its model ${facts}`);
-    for (const line of priceLines(priceShape(upstream.price))) printLine(`     ${line}`);
+    const { price } = upstream;
+    for (const line of priceLines(priceShape(price))) printLine(`     ${line}`);
+    if (price.cost) {
+      for (const line of priceLines(priceShape(price.cost))) printLine(`     it takes ${line}`);
+    }
     for (const { unit, list, percent, date } of margins[at] ?? []) {
       const margin = percent === null ? 'free here' : `margin ${percent} %`;
       printLine(`     ${unit} ${margin}: the list price of ${date} is ${withDollarSign(list)}`);
@@ -326,6 +330,7 @@ function shapeOf({
       weight: upstream.weight ?? null,
       share_percent: shares[at],
       price: priceShape(upstream.price),
+      cost: priceShape(costCard(upstream.price)),
       margins: margins[at],
       known: known[at] ?? null,
       ...termsShape(upstream.provider),

@@ -25,6 +25,7 @@ providers:
   keyed:
     uses: openai
     api_key: planted-6
+    discount: 20%
     base_url: https://api.example.org/tenants/planted-7/v1
     headers: { x-team: planted-8, cookie: planted-9 }
   cloud: { uses: vertex, service_account: '\${file:key.json}', token_url: https://sts.example.org/planted-10, base_url: https://cloud.example.org/v1 }
@@ -115,6 +116,8 @@ describe('the configuration that operators see', () => {
         weight: 2,
         set: ['metadata'],
         drop: ['logit_bias', 'metadata'],
+        price: { input_per_million: '0.15', output_per_million: '0.60' },
+        cost: { input_per_million: '0.12', output_per_million: '0.48' },
       });
     expect(shape.models?.two).to.deep.include({
       price: { per_image: { standard: '0.04', hd: '0.08' } },

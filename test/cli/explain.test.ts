@@ -153,7 +153,7 @@ owners: { me: { name: Me } }
 providers:
   openai: { api_key: sk-very-secret-key-1, base_url: 'URL/v1', headers: { X-Team: hunter2 } }
   anthropic: { api_key: short, base_url: 'URL' }
-  gemini: { api_key: short }
+  gemini: { api_key: short, discount: 20% }
   simulator: {}
 models:
   talk:
@@ -180,7 +180,13 @@ interface Margin {
 
 interface Previewed {
   cache?: string;
-  upstreams: { provider: string; share_percent: number; margins: Margin[] }[];
+  upstreams: {
+    provider: string;
+    share_percent: number;
+    price: object;
+    cost: object;
+    margins: Margin[];
+  }[];
   defaults: Record<string, Record<string, unknown>>;
   preview: {
     at: string;
@@ -247,6 +253,21 @@ describe('tollgate explain with prices and a body', function () {
     expect(stdout).to.include(
       'long_prompt above_tokens 200000, input_per_million $2.50, cached_input_per_million $0.25, ',
     );
+  });
+
+  it('shows what clients pay, and what the upstream takes after its discount', async () => {
+    const { upstreams } = await place.json<Previewed>('explain', 'flat');
+    expect(upstreams[0]).to.deep.include({
+      price: { input_per_million: '1.25', output_per_million: '10.00' },
+      cost: { input_per_million: '1.00', output_per_million: '8.00' },
+    });
+    const { stdout } = await place.tollgate('explain', 'flat');
+    expect(stdout)
+      .to.include('     output_per_million $10.00\n')
+      .and.include('     it takes output_per_million $8.00\n');
+    const film = await place.json<Previewed>('explain', 'film');
+    expect(film.upstreams[0]?.cost).to.deep.equal(film.upstreams[0]?.price);
+    expect((await place.tollgate('explain', 'film')).stdout).not.to.include('it takes');
   });
 
   it('shows each request as it would leave, its secrets as dots, and sends none', async () => {
