@@ -23,10 +23,10 @@ function isBuilt(): boolean {
 }
 
 /** Leads a process group, so that its workers are killed in the same moment. */
-function command(args: readonly string[]): ChildProcess {
+function start(args: readonly string[]): ChildProcess {
   const stdio = ['ignore', 'pipe', 'inherit'] as const;
   const options = { cwd: root, stdio: [...stdio], detached: true };
-  const child = spawn(process.execPath, [...program, ...args], options);
+  const child = spawn(process.execPath, args, options);
   const killGroup = (): void => void (child.pid && process.kill(-child.pid, 'SIGKILL'));
   process.once('exit', killGroup);
   child.once('exit', () => process.off('exit', killGroup));
@@ -44,8 +44,17 @@ export interface GatewayProcess {
 }
 
 /** Resolves when it takes requests. */
-export async function serve(config: string, ...args: string[]): Promise<GatewayProcess> {
-  const child = command(['serve', '--config', config, ...args]);
+export function serve(config: string, ...args: string[]): Promise<GatewayProcess> {
+  return serveBy(program, config, ...args);
+}
+
+/** The same by another program, such as that of an older release. */
+export async function serveBy(
+  main: readonly string[],
+  config: string,
+  ...args: string[]
+): Promise<GatewayProcess> {
+  const child = start([...main, 'serve', '--config', config, ...args]);
   const exited = once(child, 'exit');
   const stop = async (): Promise<unknown> => {
     child.kill('SIGTERM');
