@@ -5,6 +5,7 @@ import { listAccounts } from './account-list.js';
 import { showAccount, showOwnAccount } from './account-show.js';
 import { resumeAccount, suspendAccount } from './account-suspension.js';
 import type { Action } from './action.js';
+import { listBoxes } from './box-list.js';
 import { listChanges } from './audit-list.js';
 import { refundCharge } from './charge-refund.js';
 import { showConfiguration } from './configuration-show.js';
@@ -37,6 +38,7 @@ export const GROUPS: Readonly<Record<string, { about: string; example: string }>
     about: 'make, list, edit, rotate and revoke API keys',
     example: 'tollgate key list alice',
   },
+  box: { about: 'look at the boxes that serve this store', example: 'tollgate box list' },
   provider: {
     about: 'call a provider again that is left alone',
     example: 'tollgate provider resume openai',
@@ -78,6 +80,7 @@ export const ACTIONS: readonly Action[] = [
   listTokens,
   revokeToken,
   listChanges,
+  listBoxes,
   listProviders,
   resumeProvider,
   showConfiguration,

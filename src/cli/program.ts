@@ -1,13 +1,9 @@
 import { CommanderError, type Command } from 'commander';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { packageRoot } from '../lib/package-root.js';
+import { packageFacts } from '../lib/package-root.js';
 import { command } from './command.js';
 import { commandIo } from './command-io.js';
 
-const { version, description } = JSON.parse(
-  readFileSync(join(packageRoot, 'package.json'), 'utf8'),
-) as { version: string; description: string };
+const { version, description } = packageFacts();
 
 /** The commands in the order of the help. A command's file is loaded only when it is needed. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -28,6 +24,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   requests: async () => (await import('./requests.js')).requestsCommand(),
   usage: async () => (await import('./usage.js')).usageCommand(),
   status: async () => (await import('./status.js')).statusCommand(),
+  box: () => ofActions('box'),
   provider: () => ofActions('provider'),
   'sign-in-link': () => ofActions('sign-in-link'),
   task: () => ofActions('task'),

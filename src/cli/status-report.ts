@@ -62,7 +62,7 @@ type Figures = Awaited<ReturnType<typeof figuresOf>>;
 
 /** The figures are null where the store does not answer. */
 async function inStore(config: string, now_ms: number) {
-  const none = { holds: null, upstreams: null, requests: null } satisfies Record<
+  const none = { boxes: null, holds: null, upstreams: null, requests: null } satisfies Record<
     keyof Figures,
     null
   >;
@@ -79,10 +79,18 @@ async function inStore(config: string, now_ms: number) {
 async function figuresOf(store: Store, now_ms: number) {
   const { count, amount_nano } = await store.openHolds();
   return {
+    boxes: await boxesIn(store),
     holds: { count, amount: formatDollars(amount_nano) },
     upstreams: await upstreamsOf(store),
     requests: await requestsOf(store, now_ms),
   };
+}
+
+async function boxesIn(store: Store) {
+  const { boxesOf } = await import('../telemetry/boxes.js');
+  const { boxShape } = await import('../actions/box-list.js');
+  const { count, boxes, differences } = boxesOf(await store.processes());
+  return { count, differences, data: boxes.map(boxShape) };
 }
 
 /** The calls of the last minutes, summed over all processes that live. */

@@ -2,13 +2,14 @@ import { pluralize } from './print.js';
 import { withDollarSign } from '../lib/money.js';
 import { oldListText } from '../lib/old-list.js';
 import { formatCell } from './print-rows.js';
+import { boxName, differenceText, offsetText } from '../telemetry/boxes.js';
 import type { StatusReport } from './status-report.js';
 
 const NAME_COLUMN = 14;
 
 /** The lines of `tollgate status` for people. */
 export function statusText(report: StatusReport): string[] {
-  const { configuration, store, holds, upstreams, requests, waiting_charges } = report;
+  const { configuration, store, boxes, holds, upstreams, requests, waiting_charges } = report;
   const lines = [
     line('serving', servingText(report)),
     line('configuration', configurationText(configuration)),
@@ -23,6 +24,7 @@ export function statusText(report: StatusReport): string[] {
   lines.push(line('backlog', `${pluralize(waiting_charges, 'charge')} waiting for the store`));
   if (requests) lines.push(line('requests', requestsText(requests)));
   for (const one of upstreams ?? []) lines.push(line(`  ${one.name}`, upstreamText(one)));
+  if (boxes) lines.push(...boxLines(boxes));
   return lines;
 }
 
@@ -48,6 +50,25 @@ function requestsText(requests: NonNullable<StatusReport['requests']>): string {
   const share = error_rate === null ? '' : ` (${(error_rate * 100).toFixed(1)} %)`;
   const slow = p95_ms === null ? '' : `, p95 ${p95_ms} ms`;
   return `${count} since ${since?.slice(11, 16)} UTC, ${failed} failed${share}${slow}`;
+}
+
+function boxLines({ count, data, differences }: NonNullable<StatusReport['boxes']>): string[] {
+  const differ = differences.map((one) => `; they differ in ${differenceText(one)}`).join('');
+  const lines = [line('boxes', `${pluralize(count, 'box', 'boxes')} on this store${differ}`)];
+  for (const box of data) {
+    const { host, listen, health, version, configuration, prices, clock_offset_ms, pids } = box;
+    const name = host !== null && listen !== null ? boxName({ host, listen }) : 'a box';
+    const facts = [
+      health ?? 'of an older version, which says nothing of itself',
+      version,
+      configuration === null ? null : `configuration ${configuration}`,
+      prices === null ? null : `prices ${prices}`,
+      clock_offset_ms === null ? null : `clock ${offsetText(clock_offset_ms)}`,
+      pluralize(pids.length, 'process', 'processes'),
+    ];
+    lines.push(line(`  ${name}`, facts.filter((fact) => fact !== null).join(', ')));
+  }
+  return lines;
 }
 
 function upstreamText(upstream: NonNullable<StatusReport['upstreams']>[number]): string {

@@ -13,7 +13,7 @@ export const SCOPES = {
   'requests:read': 'read the records of requests, of all accounts',
   'sign-in-links:write': 'make links that sign in to an account, never as an operator',
   'audit:read': 'read the audit log',
-  'gateway:read': 'read the configuration, the tasks and the health of providers',
+  'gateway:read': 'read the configuration, the boxes, the tasks and the health of providers',
   'gateway:write': 'call a provider again that is left alone since it failed',
 } as const;
 

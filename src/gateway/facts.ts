@@ -1,3 +1,4 @@
+import type { BoxWatch } from './box-watch.js';
 import type { Health } from './probes.js';
 import type { Services } from '../pipeline/services.js';
 import type { RecordQueue } from '../telemetry/record-queue.js';
@@ -8,6 +9,7 @@ type Parts = Pick<
   Services,
   'inflight' | 'memory' | 'charge_writer' | 'store' | 'health' | 'rests'
 > & {
+  boxes: BoxWatch;
   records: RecordQueue;
   sockets: Pick<WebSockets, 'size'>;
   state: Health;
@@ -15,7 +17,7 @@ type Parts = Pick<
 
 /** The figures of a gateway that its views (metrics, alerts) may read. */
 export function factsOf(parts: Parts): GatewayFacts {
-  const { inflight, memory, charge_writer, store, health, rests } = parts;
+  const { inflight, memory, charge_writer, store, health, rests, boxes } = parts;
   const { records, sockets, state } = parts;
   return {
     get in_flight() {
@@ -41,6 +43,15 @@ export function factsOf(parts: Parts): GatewayFacts {
     },
     get has_configuration_fault() {
       return state.configuration_fault !== undefined;
+    },
+    get boxes() {
+      return boxes.count;
+    },
+    get boxes_differ_in() {
+      return state.boxes_differ_in;
+    },
+    get clock_offset_ms() {
+      return boxes.clock_offset_ms;
     },
     providers: () => health.report(),
     resting: () => rests.report(),

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createListener } from './router.js';
+import { BoxWatch } from './box-watch.js';
 import { ChargeWriter } from '../billing/charge-writer.js';
 import { checkOrThrow, type ValidCheck } from './check.js';
 import type { Configuration } from '../core/configuration.js';
@@ -103,6 +104,7 @@ export class Gateway {
     configuration_fault: undefined,
     configuration_reason: undefined,
     restart_keys: [],
+    boxes_differ_in: [],
   };
   readonly #inflight: Services['inflight'] = new InFlightSet();
   readonly #admissions = new AdmissionQueue();
@@ -121,6 +123,7 @@ export class Gateway {
   #written: Configuration;
   #listener: RequestListener | undefined;
   readonly #charge_writer: ChargeWriter;
+  readonly #boxes: BoxWatch;
   readonly #heartbeat: Heartbeat;
   #resolveOutdated = (): void => undefined;
   /** Resolves when the store needs a newer version: the gateway has to be stopped then. */
@@ -156,12 +159,22 @@ export class Gateway {
       random,
       ...(wait_ms && { wait_ms }),
     });
+    this.#boxes = new BoxWatch({
+      store,
+      charge_writer: this.#charge_writer,
+      state: this.#state,
+      log,
+      now: this.#now,
+      own_now: now,
+      clock: options.clock,
+    });
     this.#heartbeat = new Heartbeat({
       store,
       charge_writer: this.#charge_writer,
       records: this.#records,
       health: this.#health,
       rests: this.#rests,
+      boxes: this.#boxes,
       log,
       now: this.#now,
       clock: options.clock,
@@ -173,6 +186,7 @@ export class Gateway {
       memory: this.#memory,
       health: this.#health,
       rests: this.#rests,
+      boxes: this.#boxes,
     };
     const outer = {
       charge_writer: this.#charge_writer,
@@ -215,6 +229,7 @@ export class Gateway {
       await clock?.look(() => store.clock());
       const views = await Views.open(configuration, { ...options, store });
       const gateway = new Gateway(checked, store, network, options, views);
+      gateway.#boxes.take(configuration);
       await gateway.#charge_writer.open();
       await gateway.#heartbeat.open();
       return gateway;
@@ -277,6 +292,7 @@ export class Gateway {
     this.#configuration = configuration;
     this.#records.max = configuration.requests.queue;
     this.#health.keep(configuration.providers);
+    this.#boxes.take(configuration);
     this.#serve({ ...checked, configuration });
     this.#state.configuration_fault = undefined;
     this.#state.configuration_reason = undefined;
@@ -301,6 +317,7 @@ export class Gateway {
   async stop(): Promise<boolean> {
     const { drain_delay_ms, drain_ms } = this.#configuration;
     this.#state.phase = 'leaving';
+    this.#heartbeat.sayLeaving();
     if (drain_delay_ms > 0) await sleep(drain_delay_ms);
     this.#state.phase = drain_delay_ms > 0 ? 'closing' : 'refusing';
     this.#sockets.retire();

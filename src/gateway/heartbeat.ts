@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { BoxWatch } from './box-watch.js';
 import { PriceNotes } from './price-notes.js';
 import type { ChargeWriter } from '../billing/charge-writer.js';
 import type { Configuration } from '../core/configuration.js';
@@ -6,12 +7,11 @@ import { logExpired } from '../modalities/video/log-expired.js';
 import type { SharedClock } from '../lib/shared-clock.js';
 import { withTimeout } from '../lib/with-timeout.js';
 import type { Store } from '../store/store-types.js';
+import { HEARTBEAT_MS } from '../telemetry/boxes.js';
 import type { ProviderHealth } from '../telemetry/provider-health.js';
 import type { UpstreamRests } from '../pipeline/upstream-rests.js';
 import type { RecordQueue } from '../telemetry/record-queue.js';
 
-/** How often a process writes its heartbeat, and sweeps the holds of dead processes. */
-const INTERVAL_MS = 10_000;
 /** The wait after a failed heartbeat: shorter, to notice soon that the store is back. */
 const RETRY_MS = 1_000;
 /** How long the end of the process waits for a heartbeat or sweep that runs. */
@@ -23,6 +23,8 @@ interface HeartbeatParts {
   records: RecordQueue;
   health: ProviderHealth;
   rests: UpstreamRests;
+  /** Says how this process is, and looks at the others. */
+  boxes: BoxWatch;
   log: Logger;
   now: () => number;
   /** Looks at the store's clock with each heartbeat. */
@@ -44,6 +46,8 @@ export class Heartbeat {
   readonly #stopped = new AbortController();
   /** The heartbeat that runs or ran last. */
   #beating: Promise<boolean> | undefined;
+  /** The one that says that this process stops. */
+  #last: Promise<boolean> | undefined;
   /** The sweep that runs. */
   #sweeping: Promise<void> | undefined;
   /** The error of the last heartbeat. It is logged once, and not at every heartbeat. */
@@ -63,16 +67,21 @@ export class Heartbeat {
     void this.sweep();
   }
 
-  /** Begins with a heartbeat after `INTERVAL_MS`. */
+  /** Begins with a heartbeat after `HEARTBEAT_MS`. */
   start(): void {
-    this.#schedule(INTERVAL_MS);
+    this.#schedule(HEARTBEAT_MS);
+  }
+
+  /** Says at once that this process stops. */
+  sayLeaving(): void {
+    this.#last = this.beat();
   }
 
   /** Resolves when nothing of it uses the store any more, or after `STOP_MS`. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     clearTimeout(this.#timer);
-    await withTimeout(Promise.all([this.#beating, this.#sweeping]), STOP_MS);
+    await withTimeout(Promise.all([this.#beating, this.#last, this.#sweeping]), STOP_MS);
   }
 
   #schedule(wait_ms: number): void {
@@ -80,7 +89,7 @@ export class Heartbeat {
       this.#beating = this.beat();
       const isStoreUp = await this.#beating;
       if (this.#stopped.signal.aborted) return;
-      this.#schedule(isStoreUp ? INTERVAL_MS : RETRY_MS);
+      this.#schedule(isStoreUp ? HEARTBEAT_MS : RETRY_MS);
       if (isStoreUp) void this.sweep();
     };
     this.#timer = setTimeout(() => void beat(), wait_ms);
@@ -89,12 +98,13 @@ export class Heartbeat {
 
   /** Writes the heartbeat of this process. Resolves with false if the store does not take it. */
   async beat(): Promise<boolean> {
-    const { store, charge_writer, health, rests, log, clock } = this.parts;
+    const { store, charge_writer, health, rests, boxes, log, clock } = this.parts;
     try {
-      await store.heartbeat(JSON.stringify(health.report()));
       await clock?.look(() => store.clock());
+      await store.heartbeat(JSON.stringify(health.report()), boxes.report());
       charge_writer.wrote();
       await rests.sync();
+      await boxes.look();
       const outdated = await store.outdated();
       if (outdated !== undefined) this.parts.onOutdated(outdated);
       if (this.#fault !== '') log.info('the store takes writes again');

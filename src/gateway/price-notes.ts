@@ -12,12 +12,13 @@ export class PriceNotes {
 
   async note(configuration: Configuration): Promise<void> {
     if (this.#noted === configuration) return;
-    await this.prices.note(entriesOf(configuration));
+    await this.prices.note(priceEntries(configuration));
     this.#noted = configuration;
   }
 }
 
-function entriesOf({ models }: Configuration): PriceEntry[] {
+/** The price of each model at each of its upstreams. */
+export function priceEntries({ models }: Configuration): PriceEntry[] {
   return [...models.values()].flatMap(({ id, upstreams }) =>
     upstreams.map(({ provider, model, price }) => ({
       model: id,

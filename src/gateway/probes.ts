@@ -3,6 +3,7 @@ import { withTimeout } from '../lib/with-timeout.js';
 import type { Services } from '../pipeline/services.js';
 import type { StageMiddleware } from '../pipeline/stage.js';
 import { restartSentence } from './start-settings.js';
+import type { DifferingPart } from '../telemetry/boxes.js';
 import { FileDeleted } from '../store/sqlite/sqlite-file.js';
 
 /** The paths that the gateway itself answers, without a key. */
@@ -25,6 +26,8 @@ export interface Health {
   configuration_reason: string | undefined;
   /** The changed keys that wait for a restart. */
   restart_keys: readonly string[];
+  /** The parts in which the boxes on the store differ for longer than a reload takes. */
+  boxes_differ_in: readonly DifferingPart[];
 }
 
 /**
@@ -56,7 +59,7 @@ async function readiness(
 ): Promise<void> {
   const isStopping = state.phase !== 'serving';
   const reason = state.outdated ?? (isStopping ? 'the gateway is stopping' : await storeFault());
-  const { configuration_fault: fault } = state;
+  const { configuration_fault: fault, boxes_differ_in: parts } = state;
   const configuration =
     fault === undefined ? restartSentence(state.restart_keys) : `older one serves: ${fault}`;
   ctx.status = reason === undefined ? 200 : 503;
@@ -64,6 +67,7 @@ async function readiness(
     status: reason === undefined ? 'ready' : 'not_ready',
     ...(reason !== undefined && { reason }),
     ...(configuration !== undefined && { configuration }),
+    ...(parts.length > 0 && { boxes: `the boxes on this store differ in ${parts.join(', ')}` }),
   };
 }
 

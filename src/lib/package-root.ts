@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,4 +13,10 @@ function findRoot(folder: string): string {
   const parent = dirname(folder);
   if (parent === folder) throw new Error('No package.json stands above the code.');
   return findRoot(parent);
+}
+
+/** The version and the description of this program. */
+export function packageFacts(): { version: string; description: string } {
+  const text = readFileSync(join(packageRoot, 'package.json'), 'utf8');
+  return JSON.parse(text) as { version: string; description: string };
 }

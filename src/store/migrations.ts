@@ -81,6 +81,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '024-reconciliations', kind: 'expands', effect: 'quick', up: addReconciliations },
   { name: '025-costs', kind: 'expands', effect: 'quick', up: keepCosts },
   { name: '026-contract', kind: 'contracts', lowest: 26, effect: 'quick', up: createContract },
+  { name: '027-boxes', kind: 'expands', effect: 'quick', up: addBoxes },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -320,6 +321,13 @@ async function countClasses(trx: Knex): Promise<void> {
     table.bigInteger('audio_input_tokens');
     table.bigInteger('audio_output_tokens');
     table.bigInteger('reasoning_tokens');
+  });
+}
+
+/** Adds what a process says of itself; null from one of an older version. */
+async function addBoxes(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('processes', (table) => {
+    table.text('box');
   });
 }
 

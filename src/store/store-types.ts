@@ -12,6 +12,7 @@ import type { Key, NewKeyTerms } from './keys/keys.js';
 import type { Charge, LedgerEntry } from './ledger/ledger-columns.js';
 import type { LedgerPage } from './ledger/ledger.js';
 import type { UsageRow } from './ledger/usage.js';
+import type { LiveProcess } from './leases/leases.js';
 import type { HostedImageStore } from './images/hosted-images.js';
 import type { VerifyReport } from './verify/verify.js';
 import type { OpenHolds } from './verify/open-holds.js';
@@ -239,13 +240,18 @@ export interface Store {
 
   /** The time by the clock of the database, which all processes share. */
   clock(): Promise<number>;
-  /** Sends a heartbeat, which keeps the holds of this process, and stores its note. */
-  heartbeat(note?: string): Promise<void>;
   /**
    * Why this process may not serve the store any more, since a newer version has migrated it;
    * undefined if it may.
    */
   outdated(): Promise<string | undefined>;
+  /**
+   * Sends a heartbeat, which keeps the holds of this process, and stores its note, and what it says
+   * of its box.
+   */
+  heartbeat(note?: string, box?: string): Promise<void>;
+  /** The live processes that have this store open to serve, by their IDs. */
+  processes(): Promise<LiveProcess[]>;
   /** The last note of each live process. */
   notes(): Promise<string[]>;
   /** Releases the holds of dead processes. Resolves with their number. */

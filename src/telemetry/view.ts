@@ -2,6 +2,7 @@ import type { Configuration } from '../core/configuration.js';
 import type { RequestRecord } from '../core/request-record.js';
 import type { UpstreamName } from '../store/rests/rests.js';
 import type { OpenHolds } from '../store/verify/open-holds.js';
+import type { DifferingPart } from './boxes.js';
 import type { EndedRequest } from './record-sink.js';
 import type { OutcomeReport } from './provider-health.js';
 
@@ -20,6 +21,11 @@ export interface GatewayFacts {
   readonly records_dropped: number;
   /** Whether an edited gateway.yaml was refused, so that the older one serves. */
   readonly has_configuration_fault: boolean;
+  /** How many boxes share the store, and in which parts they differ. */
+  readonly boxes: number;
+  readonly boxes_differ_in: readonly DifferingPart[];
+  /** How far the clock of this machine is ahead of the database's. */
+  readonly clock_offset_ms: number;
   providers(): OutcomeReport;
   /** The upstreams that fail and are left alone. */
   resting(): readonly UpstreamName[];

@@ -151,6 +151,7 @@ function operatorPages(): string[] {
     ...requestFilters(scopes).map((one) => query('/operator/requests', one)),
     '/operator/accounts',
     ...ofAccounts,
+    '/operator/boxes',
     '/operator/providers',
     '/operator/tasks',
     '/operator/audit',

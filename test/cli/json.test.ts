@@ -47,6 +47,7 @@ const CALLS: Record<string, Calls> = {
   'key edit': { good: ({ key }) => [key, '--limit', 'none'], bad: () => ['key_none'] },
   'key rotate': { good: ({ key }) => [key, '--overlap', '24h'], bad: () => ['key_none'] },
   'key revoke': { good: ({ key }) => [key], bad: () => ['key_none'] },
+  'box list': { good: () => [], bad: () => ['--config', 'none.yaml'] },
   'provider resume': {
     good: () => ['simulator'],
     bad: () => ['simulator', '--config', 'none.yaml'],

@@ -60,6 +60,7 @@ async function serve(
     configuration_reason: undefined,
     restart_keys: [],
     outdated: undefined,
+    boxes_differ_in: [],
     store_hangs: false,
   };
   const told = { store, rate_limiters, health, log, now: Date.now, state };

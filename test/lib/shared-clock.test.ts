@@ -29,6 +29,21 @@ describe('SharedClock', () => {
     expect(clock.now()).to.equal(1_001_000);
   });
 
+  it('tells how far another clock is ahead, unless the look took too long to tell', async () => {
+    const clock = clockAt(1_000_000);
+    const lookFor = (way_ms: number, shared_ms: number) =>
+      clock.look(async () => {
+        elapsed_ms += way_ms;
+        return shared_ms;
+      });
+    await lookFor(40, 1_000_320);
+    expect(clock.offsetOf(1_002_340), 'while it does not step').to.equal(2_000);
+    elapsed_ms += 1_000;
+    expect(clock.offsetOf(1_002_340)).to.equal(1_000);
+    await lookFor(3_000, 1_004_340);
+    expect(clock.offsetOf(1_005_340)).to.equal(1_000);
+  });
+
   it('keeps its time where the other clock cannot be read', async () => {
     const clock = clockAt(1_000_000);
     const error = await clock

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Configuration } from '../../core/configuration.js';
-import { packageRoot } from '../../lib/package-root.js';
+import { packageFacts } from '../../lib/package-root.js';
 import type { ApiRoute } from '../api/action-routes.js';
 import { componentSchemas, errorResponses, type Json } from './components.js';
 import { endpointOperation } from './endpoints.js';
@@ -55,7 +53,7 @@ export function openApi(
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Tollgate', description: DESCRIPTION, version: version() },
+    info: { title: 'Tollgate', description: DESCRIPTION, version: packageFacts().version },
     servers: [{ url: public_url }],
     tags: TAGS,
     paths,
@@ -65,9 +63,4 @@ export function openApi(
       responses: errorResponses(),
     },
   };
-}
-
-function version(): string {
-  const text = readFileSync(join(packageRoot, 'package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

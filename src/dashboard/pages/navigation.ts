@@ -46,6 +46,7 @@ const OPERATOR: NavigationGroup = {
     { path: '/operator/accounts', name: 'Accounts', icon: 'accounts' },
     { path: '/operator/tasks', name: 'Tasks', icon: 'tasks' },
     { path: '/operator/providers', name: 'Providers', icon: 'providers' },
+    { path: '/operator/boxes', name: 'Boxes', icon: 'boxes' },
     { path: '/operator/bills', name: 'Bills', icon: 'ledger' },
     { path: '/operator/tokens', name: 'Management tokens', icon: 'keys' },
     { path: '/operator/audit', name: 'Audit log', icon: 'audit' },

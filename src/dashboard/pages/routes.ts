@@ -14,6 +14,7 @@ import { accountRoutes } from './operator/account.js';
 import { accountsRoutes } from './operator/accounts.js';
 import { auditPageRoute } from './operator/audit.js';
 import { billsRoute } from './operator/bills.js';
+import { boxesRoute } from './operator/boxes.js';
 import { liveRoute } from './operator/overview.js';
 import { profitRoute } from './operator/profit.js';
 import { providersRoute } from './operator/providers.js';
@@ -60,6 +61,7 @@ export function pageRoutes(services: DashboardServices): Route[] {
     ...createTokenRoutes(services),
     auditPageRoute(services),
     tasksRoute(services),
+    boxesRoute(services),
     providersRoute(services),
     billsRoute(services),
   ];

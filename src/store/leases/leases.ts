@@ -18,7 +18,9 @@ interface ProcessRow {
   id: string;
   place: string;
   pid: bigint;
+  started_ms: bigint;
   seen_ms: bigint;
+  box?: string | null;
   /** By the clock of the database, which all processes share. */
   age_ms: bigint | string;
 }
@@ -76,17 +78,47 @@ function processRows(database: Database): Promise<ProcessRow[]> {
   return database.read((knex) =>
     knex('processes')
       .orderBy('id')
-      .select('id', 'place', 'pid', 'seen_ms', knex.raw(`${clock_ms} - seen_ms as age_ms`)),
+      // A store of an older version has no column for the box.
+      .select('*', knex.raw(`${clock_ms} - seen_ms as age_ms`)),
   );
 }
 
-/**
- * Whether a process may serve the store: one that was seen within a lease and has not certainly
- * ended.
- */
+/** Whether a process may serve the store. */
 export async function isServed(database: Database): Promise<boolean> {
+  return (await liveProcesses(database)).length > 0;
+}
+
+/** A process that was seen within a lease and has not certainly ended. */
+export interface LiveProcess {
+  id: string;
+  /** Its machine, which those of one box share. */
+  machine: string;
+  pid: number;
+  started_ms: number;
+  /** When it was last seen, and the time of this look, by the clock of the database. */
+  seen_ms: number;
+  now_ms: number;
+  /** What it last said of itself; null where its version says nothing. */
+  box: string | null;
+}
+
+export async function liveProcesses(database: Database): Promise<LiveProcess[]> {
   const rows = await processRows(database);
-  return rows.some((row) => !isOverdue(row) && hasEnded(row, process.pid) !== true);
+  const live = rows.filter((row) => !isOverdue(row) && hasEnded(row, process.pid) !== true);
+  return live.map(({ id, place, pid, started_ms, seen_ms, age_ms, box }) => ({
+    id,
+    machine: machineOf(place),
+    pid: Number(pid),
+    started_ms: Number(started_ms),
+    seen_ms: Number(seen_ms),
+    now_ms: Number(seen_ms) + Number(age_ms),
+    box: box ?? null,
+  }));
+}
+
+/** The place without the start time of the process, which is its last word on Linux. */
+function machineOf(place: string): string {
+  return place.replace(/ \d+$/u, '');
 }
 
 /** The holds and the keys of running calls that a process has in the store. */

@@ -145,8 +145,8 @@ export class PostgresHotPath implements HotPath {
     await session.track(session.runIdempotent('release', [account_id, request_id]));
   }
 
-  heartbeat(note?: string): Promise<void> {
-    return this.#session.heartbeat(note);
+  heartbeat(note?: string, box?: string): Promise<void> {
+    return this.#session.heartbeat(note, box);
   }
 
   async ping(): Promise<void> {

@@ -108,9 +108,10 @@ export class PostgresSession {
     }
   }
 
-  async heartbeat(note?: string): Promise<void> {
+  async heartbeat(note?: string, box?: string): Promise<void> {
     const { id, place, pid, started_ms } = this.self;
-    await this.runIdempotent('heartbeat', [id, place, pid, started_ms, note ?? null]);
+    const said = [note ?? null, box ?? null];
+    await this.runIdempotent('heartbeat', [id, place, pid, started_ms, ...said]);
   }
 
   /** Makes `close` wait for a command, which may take more than one statement. */

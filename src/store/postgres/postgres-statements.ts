@@ -329,10 +329,10 @@ export const SQL = {
     where (owner_kind = 'account' and owner_id = $1) or (owner_kind = 'key' and owner_id = $2)
     order by id`,
   heartbeat: `
-    insert into processes (id, place, pid, started_ms, seen_ms, note)
-    values ($1, $2, $3::bigint, $4::bigint, ${POSTGRES_CLOCK_MS}, $5)
-    on conflict (id) do update set
-      seen_ms = excluded.seen_ms, note = coalesce(excluded.note, processes.note)`,
+    insert into processes (id, place, pid, started_ms, seen_ms, note, box)
+    values ($1, $2, $3::bigint, $4::bigint, ${POSTGRES_CLOCK_MS}, $5, $6)
+    on conflict (id) do update set seen_ms = excluded.seen_ms,
+      note = coalesce(excluded.note, processes.note), box = coalesce(excluded.box, processes.box)`,
   leave: `
     delete from processes
     where id = $1 and not exists (select from holds where process_id = $1)`,

@@ -141,11 +141,11 @@ export class SqliteHotPath implements HotPath {
     return this.#group.add(() => this.#charges.release(request_id, account_id));
   }
 
-  async heartbeat(note?: string): Promise<void> {
+  async heartbeat(note?: string, box?: string): Promise<void> {
     this.#group.check();
     await this.#group.add(() => {
       this.#register();
-      this.#processes.heartbeat.run(note ?? null, this.#self.id);
+      this.#processes.heartbeat.run(note ?? null, box ?? null, this.#self.id);
     });
   }
 
@@ -163,7 +163,7 @@ export class SqliteHotPath implements HotPath {
   async ping(): Promise<void> {
     this.#group.check();
     await this.#group.add(() => {
-      this.#processes.heartbeat.run(null, this.#self.id);
+      this.#processes.heartbeat.run(null, null, this.#self.id);
     });
   }
 

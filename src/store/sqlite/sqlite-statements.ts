@@ -176,7 +176,8 @@ export function prepareProcesses(database: Sqlite.Database) {
        values (?, ?, ?, ?, ${SQLITE_CLOCK_MS}) on conflict (id) do nothing`,
     ),
     heartbeat: database.prepare(
-      `update processes set seen_ms = ${SQLITE_CLOCK_MS}, note = ifnull(?, note) where id = ?`,
+      `update processes
+       set seen_ms = ${SQLITE_CLOCK_MS}, note = ifnull(?, note), box = ifnull(?, box) where id = ?`,
     ),
     leave: database.prepare<[id: string]>(
       `delete from processes where id = ? and not exists

@@ -1,5 +1,6 @@
 import type { Aggregator, Gauge, Registry } from 'prom-client';
 import { withTimeout } from '../../lib/with-timeout.js';
+import { DIFFERING_PARTS } from '../boxes.js';
 import type { ProviderOutcomes } from '../provider-health.js';
 import type { GatewayFacts } from '../view.js';
 import type { Prometheus } from './prometheus.js';
@@ -52,6 +53,7 @@ export function addStateMetrics(
   const fault = 'An edited gateway.yaml was refused, and the older one serves.';
   const isFaulty = (one: Gauge): void => one.set(Number(facts.has_configuration_fault));
   gauge('configuration_fault', fault, isFaulty, { aggregator: 'max' });
+  addBoxes(gauge, facts);
   addDropped(prometheus, registry, facts);
   addStore(gauge, facts);
   addProviders(gauge, facts);
@@ -75,6 +77,22 @@ type AddGauge = (
   collect: Collect,
   options?: { aggregator?: Aggregator; labelNames?: string[] },
 ) => void;
+
+function addBoxes(gauge: AddGauge, facts: GatewayFacts): void {
+  const max = { aggregator: 'max' as const };
+  const share = 'Boxes whose heartbeats this store has.';
+  gauge('boxes', share, (one) => one.set(facts.boxes), max);
+  const differ = 'Boxes on this store differ in a part for more than a minute.';
+  const set = (one: Gauge): void => {
+    for (const part of DIFFERING_PARTS) {
+      one.set({ part }, Number(facts.boxes_differ_in.includes(part)));
+    }
+  };
+  gauge('boxes_differ', differ, set, { ...max, labelNames: ['part'] });
+  const offset = "How far the clock of this box is from the database's, either way.";
+  const apart = (one: Gauge): void => one.set(Math.abs(facts.clock_offset_ms) / 1_000);
+  gauge('boxes_clock_offset_seconds', offset, apart, max);
+}
 
 function addStore(gauge: AddGauge, facts: GatewayFacts): void {
   const pinged = async (): Promise<number | undefined> => {

@@ -73,6 +73,7 @@ onEachApiGateway('every route of the management API', {}, (here) => {
       'GET /api/requests/x',
       'GET /api/audit',
       'GET /api/tasks',
+      'GET /api/boxes',
       'GET /api/providers',
       'POST /api/providers/x/resume',
       'GET /api/configuration',

@@ -30,7 +30,7 @@ onEachApiGateway('a management token', { yaml: 'limits: { failed_keys: 3 }\n' },
   }
 
   it('enters each route by the scope that its description names, and no other', async () => {
-    expect(all.filter(({ scope }) => scope !== undefined)).to.have.length(24);
+    expect(all.filter(({ scope }) => scope !== undefined)).to.have.length(25);
     const secrets = new Map<Scope, string>();
     for (const { scope } of all) if (scope) secrets.set(scope, await token(scope));
     for (const { method, path, scope } of all) {

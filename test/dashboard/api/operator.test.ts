@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import type { boxShape } from '../../../src/actions/box-list.js';
 import type { ProvidersShape } from '../../../src/actions/provider-list.js';
 import type { AccountShape, EntryShape, TaskShape } from '../../../src/actions/shapes.js';
+import type { BoxReport } from '../../../src/telemetry/boxes.js';
 import { ProviderHealth } from '../../../src/telemetry/provider-health.js';
 import { chat } from '../../helpers/ask.js';
 import { dollars } from '../../store/helpers/ground.js';
@@ -151,6 +153,32 @@ onEachApiGateway('the API of operators', {}, (here) => {
       expect((await boss.get(path)).refusal().slice(0, 2)).to.deep.equal([400, 'invalid_request']);
     });
   }
+
+  it('lists the boxes, and whose clock is not as the others', async () => {
+    const other = await here.ground.open();
+    const value = { value: 'v', since_ms: here.ground.now_ms };
+    const report: BoxReport = {
+      host: 'web2',
+      listen: '10.0.0.2:8080',
+      main_pid: 1,
+      health: 'draining',
+      clock_offset_ms: 0,
+      equal: { version: value, configuration: value, prices: value },
+    };
+    await other.heartbeat(undefined, JSON.stringify(report));
+    const boxes = async () =>
+      (await boss.get('/api/boxes')).as<{ data: ReturnType<typeof boxShape>[] }>('BoxList').data;
+    const [first, second] = await boxes();
+    const [own, draining] = first?.host === 'web2' ? [second, first] : [first, second];
+    expect(own).to.deep.include({ health: 'ready', pids: [process.pid], differs_in: [] });
+    expect(draining).to.deep.include({ host: 'web2', health: 'draining', differs_in: [] });
+    const slow = { ...report, health: 'ready', clock_offset_ms: -9_000 };
+    await other.heartbeat(undefined, JSON.stringify(slow));
+    expect((await boxes()).map(({ differs_in }) => differs_in)).to.deep.equal([
+      ['clock'],
+      ['clock'],
+    ]);
+  });
 
   it('tells how the calls to a provider went, over all processes', async () => {
     const health = async () =>

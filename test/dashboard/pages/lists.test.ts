@@ -100,6 +100,13 @@ const LISTS: [path: string, file: string, columns: string, rows: number, text: s
     1,
     'simulator,simulator,',
   ],
+  [
+    '/operator/boxes',
+    'boxes.csv',
+    'host,listen,health,version,configuration,prices,clock_offset_ms,pids,started,seen,differs_in',
+    1,
+    ',ready,',
+  ],
 ];
 
 describe('a list page as CSV', () => {
@@ -171,7 +178,7 @@ describe('a list page as CSV', () => {
       const rows = (await (await get(`${path}?format=csv`, other)).text()).split('\r\n');
       expect(rows.filter(Boolean), path).to.have.length(1);
     }
-    for (const name of ['requests', 'accounts', 'tokens', 'audit', 'tasks', 'providers']) {
+    for (const name of ['requests', 'accounts', 'tokens', 'audit', 'tasks', 'boxes', 'providers']) {
       const answer = await get(`/operator/${name}?format=csv`, other);
       expect(answer.status, name).to.equal(403);
       expect(answer.headers.get('content-type')).to.include('text/html');

@@ -6,7 +6,7 @@ import { until } from '../../helpers/until.js';
 import { startDashboard, type TestDashboard } from '../../helpers/dashboard.js';
 import { WIDTHS } from '../../helpers/looks.js';
 
-const NAMES = ['requests', 'accounts', 'tokens', 'audit', 'tasks', 'providers', 'bills'];
+const NAMES = ['requests', 'accounts', 'tokens', 'audit', 'tasks', 'boxes', 'providers', 'bills'];
 const PATHS = ['/operator', ...NAMES.map((one) => `/operator/${one}`)];
 
 describeInBrowser('the pages of operators', (browser) => {

@@ -53,6 +53,7 @@ const PATHS = [
   '/operator/accounts/ACCOUNT?tab=ledger',
   '/operator/accounts/ACCOUNT/keys/KEY/revoke',
   '/operator/tasks',
+  '/operator/boxes',
   '/operator/providers',
   '/operator/bills',
   '/operator/profit',

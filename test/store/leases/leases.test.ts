@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { POSTGRES_CLOCK_MS, SQLITE_CLOCK_MS } from '../../../src/store/database.js';
 import { MACHINE, startOf } from '../../../src/store/leases/liveness.js';
 import { until } from '../../helpers/until.js';
-import { chargeOf, onEachStore } from '../helpers/ground.js';
+import { chargeOf, ENDED, onEachStore } from '../helpers/ground.js';
 
 onEachStore("the recovery of a dead process's holds", (ground) => {
   /** By the clock of the database. */
@@ -213,6 +213,29 @@ onEachStore("the recovery of a dead process's holds", (ground) => {
     expect(await store.notes()).to.deep.equal(['{"b":1}']);
     await ground.close(other);
     expect(await store.notes()).to.deep.equal([]);
+  });
+
+  it('lists the living processes with what they say of their boxes', async () => {
+    const [store, other] = [await ground.open(), await ground.open()];
+    await store.heartbeat(undefined, '{"a":1}');
+    await store.heartbeat('{}');
+    await store.ping();
+    await other.heartbeat();
+    const all = await store.processes();
+    const first = all.find(({ box }) => box !== null);
+    expect(first).to.deep.include({ machine: MACHINE, pid: process.pid, box: '{"a":1}' });
+    expect(first?.started_ms).to.equal(ground.now_ms);
+    expect((first?.now_ms ?? 0) - (first?.seen_ms ?? 0)).to.be.within(0, 60_000);
+    expect(all.map(({ box }) => box)).to.have.members([null, '{"a":1}']);
+    await ground.place.sql(
+      `insert into processes (id, place, pid, started_ms, seen_ms)
+         values ('ended', ${ENDED}, 0, ${clock_ms()}), ('far', 'elsewhere', 1, 0, ${clock_ms()});
+       update processes set seen_ms = seen_ms - 60001 where box is not null`,
+    );
+    expect((await store.processes()).map(({ machine }) => machine)).to.have.members([
+      MACHINE,
+      'elsewhere',
+    ]);
   });
 
   it('removes its lease when it closes, unless it still has holds', async () => {
