@@ -221,6 +221,7 @@ export class Gateway {
       rates: options.has_workers ? 'store' : 'memory',
       wait_ms: START_WAIT_MS,
       onAway: () => options.log.warn('the store does not answer; waiting for it'),
+      onMigrating: (migrations) => options.log.info({ migrations }, 'migrating the store'),
       stopped: options.stopped,
     });
     const { connections, idle_connection_ms: idle_ms } = configuration.limits;

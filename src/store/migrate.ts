@@ -23,8 +23,10 @@ const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 3_000];
 const LOCK_TRIES = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** What tests have their own of. */
 interface MigrateOptions {
+  /** Called with the names of those of an older store before they are applied. */
+  onMigrating?: (names: readonly string[]) => void;
+  /** In place of all, as tests have it. */
   migrations?: readonly Migration[];
   lock_tries?: number;
 }
@@ -67,11 +69,11 @@ export async function pendingMigrations(url: string): Promise<readonly Migration
  */
 export async function applyMigrations(
   database: Database,
-  { migrations = MIGRATIONS, lock_tries = LOCK_TRIES }: MigrateOptions = {},
+  { migrations = MIGRATIONS, lock_tries = LOCK_TRIES, onMigrating }: MigrateOptions = {},
 ): Promise<string[]> {
   const applied: string[] = [];
+  const work = (trx: Knex.Transaction) => applySome(database, trx, migrations, onMigrating);
   for (;;) {
-    const work = (trx: Knex.Transaction) => applySome(database, trx, migrations);
     const some = await underLock(database, lock_tries, work);
     if (some.length === 0) return applied;
     applied.push(...some);
@@ -120,6 +122,7 @@ async function applySome(
   database: Database,
   trx: Knex.Transaction,
   migrations: readonly Migration[],
+  onMigrating: MigrateOptions['onMigrating'],
 ): Promise<string[]> {
   await refuseNewer(trx, migrations);
   const applied = await appliedNames(trx);
@@ -128,6 +131,7 @@ async function applySome(
   // Nothing else uses the store: in SQLite there is one writer, and the first process makes it.
   const isAlone = database.dialect === 'sqlite' || applied.length === 0;
   const upTo = isAlone ? migrations : migrations.slice(0, migrations.indexOf(next) + 1);
+  if (applied.length > 0) onMigrating?.(pendingOf(applied, upTo).map(({ name }) => name));
   const apply = async (name: string, own: Knex): Promise<void> => {
     const migration = upTo.find((one) => one.name === name);
     if (migration) await applyOne(migration, own, isAlone ? undefined : database);

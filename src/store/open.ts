@@ -69,6 +69,8 @@ export interface StoreOptions {
   wait_ms?: number;
   /** Called once if it is waited for. */
   onAway?: () => void;
+  /** Called with the names of migrations, which may take long, before they are applied. */
+  onMigrating?: (names: readonly string[]) => void;
   /** Ends the wait: `openStore` throws `WaitEnded` at once. */
   stopped?: Promise<unknown> | undefined;
 }
@@ -87,7 +89,7 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
       if (options.wait_ms !== undefined) await waitForStore(database, options);
       if (purpose === 'using') await refuseEmpty(database);
       const isNew = purpose === 'creating' && !(await isMigrated(database));
-      if (purpose === 'serving' || isNew) await applyMigrations(database);
+      if (purpose === 'serving' || isNew) await applyMigrations(database, options);
       else await refuseUnusable(database);
       const calendar = new ZoneCalendar(options.time_zone ?? 'UTC');
       const hot = await openHot(database, self, options.now, calendar);

@@ -79,6 +79,16 @@ onEachStore('the migrations of the store', (ground) => {
     });
   });
 
+  it('are told to who serves before they are applied', async () => {
+    const told: string[] = [];
+    const onMigrating = (names: readonly string[]): void => void told.push(...names);
+    await emptyPlace(ground.place);
+    await migrate(ground.place.url, { onMigrating });
+    expect(told, 'of a new store').to.deep.equal([]);
+    await migrate(ground.place.url, { onMigrating, migrations: [...MIGRATIONS, ...LATER] });
+    expect(told).to.deep.equal(['900-added', '901-taken-away']);
+  });
+
   it('are named before they are applied, and nothing is changed by that', async () => {
     await emptyPlace(ground.place);
     expect(await pendingMigrations(ground.place.url)).to.deep.equal(MIGRATIONS);
