@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { addManagement } from './audit/audit-migration.js';
 import { addRatesAndRotation } from './keys/key-terms-migration.js';
 import { keepCosts } from './ledger/cost-migration.js';
+import { addUsageDays } from './ledger/usage-migration.js';
 import { createAllowances } from './limits/allowances.js';
 import { createPriceHistory } from './prices/price-history.js';
 import { createRates } from './rates/rate-migration.js';
@@ -82,6 +83,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '025-costs', kind: 'expands', effect: 'quick', up: keepCosts },
   { name: '026-contract', kind: 'contracts', lowest: 26, effect: 'quick', up: createContract },
   { name: '027-boxes', kind: 'expands', effect: 'quick', up: addBoxes },
+  { name: '028-usage-days', kind: 'expands', effect: 'quick', up: addUsageDays },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {

@@ -217,8 +217,8 @@ export interface Store {
   ): Promise<ReadonlyMap<string, readonly AllowanceState[]>>;
   ledger(account_id: string, page: LedgerPage): Promise<LedgerEntry[]>;
   /**
-   * The usage of an account by day, model and key, from `from_ms` until before `to_ms`. Throws
-   * `StoreError` for more than 366 days.
+   * The usage of an account by day, model, key and agent: of the whole days of UTC that have a part
+   * in the range. Throws `StoreError` for more than 366 days.
    */
   usage(account_id: string, range: { from_ms: number; to_ms: number }): Promise<UsageRow[]>;
   /**

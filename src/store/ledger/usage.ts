@@ -1,9 +1,17 @@
-import { NANO_PER_DOLLAR } from '../../lib/money.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
+import type { TokenClass } from '../../core/usage.js';
 import type { Database } from '../database.js';
+import { NANO_PER_DOLLAR } from '../../lib/money.js';
 import { StoreError } from '../store-error.js';
+import {
+  COUNTS,
+  DAY_MS,
+  keptSums,
+  sumsOfEntries,
+  type Amount,
+  type UsageSum,
+} from './usage-days.js';
 
 /** The usage and the charges of a day, by model, key and agent. */
 export interface UsageRow extends Record<TokenClass, number> {
@@ -48,53 +56,25 @@ export const NOTHING_USED: Readonly<UsageFigures> = Object.freeze({
   lost_nano: 0n,
 });
 
-export const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
 /** The most entries of one statement, because in SQLite it blocks the event loop. */
 const SLICE = 2_000;
 
-/** The units in the JSON of `usage`. The classes of tokens have columns. */
-const UNITS = ['prompt_tokens', 'completion_tokens', 'images', 'video_seconds'] as const;
-const COUNTS = [...UNITS, ...TOKEN_CLASSES];
-/** The amounts of an entry in SQL; null where an entry has none, or it is not known. */
-const AMOUNTS = {
-  amount_nano: 'amount_nano',
-  cost_nano: 'cost_nano',
-  profit_nano: '(-amount_nano - cost_nano)',
-  saved_nano: 'saved_nano',
-  lost_nano: 'lost_nano',
-} as const;
-
-type Amount = keyof typeof AMOUNTS;
-
-type Sum = Record<(typeof COUNTS)[number], number | null> &
-  Record<`${Amount}_dollars` | `${Amount}_rest`, bigint | null> & {
-    day: bigint;
-    model: string | null;
-    key_id: string | null;
-    agent: string | null;
-    calls: bigint;
-  };
-
-interface Position {
-  created_ms: bigint | number;
-  id: bigint | number;
-}
-
-/** See `Store.usage`. Sums the index slice by slice, so that it never blocks for long. */
+/** See `Store.usage`. Adds the entries that are not in the kept sums yet, slice by slice. */
 export async function usage(
   database: Database,
   account_id: string,
-  { from_ms, to_ms }: { from_ms: number; to_ms: number },
+  range: { from_ms: number; to_ms: number },
 ): Promise<UsageRow[]> {
-  if (to_ms - from_ms > MAX_DAYS * DAY_MS) {
+  if (range.to_ms - range.from_ms > MAX_DAYS * DAY_MS) {
     throw new StoreError(`Usage is added up for at most ${MAX_DAYS} days at once.`);
   }
   const rows = new Map<string, UsageRow>();
-  const slices = sumSlices(database, { account_id, from_ms, to_ms }, (knex, entries) =>
-    sumsOf(knex, database.dialect, entries),
-  );
-  for await (const sum of slices) add(rows, sum);
+  const { sums, upto } = await database.snapshot((trx) => keptSums(trx, account_id, range));
+  for (const sum of sums) add(rows, sum);
+  for await (const sum of freshSums(database, account_id, upto)) {
+    if (sum.day_ms > range.from_ms - DAY_MS && sum.day_ms < range.to_ms) add(rows, sum);
+  }
   return [...rows.values()].toSorted(
     (one, other) =>
       compare(one.day, other.day) ||
@@ -104,111 +84,51 @@ export async function usage(
   );
 }
 
-interface Slice {
-  account_id: string;
-  from: Position;
-  to_ms: number;
-}
-
-/** The sums of an account's entries in a range of time, slice by slice. */
-export async function* sumSlices<Sum>(
+/** The sums of an account's entries after that one: few, but for a while after an upgrade. */
+async function* freshSums(
   database: Database,
-  { account_id, from_ms, to_ms }: { account_id: string; from_ms: number; to_ms: number },
-  sum: (knex: Knex, entries: Knex.QueryBuilder) => Promise<Sum[]>,
-): AsyncGenerator<Sum> {
-  let from: Position | undefined = { created_ms: from_ms, id: 0 };
-  while (from) {
-    const slice: Slice = { account_id, from, to_ms };
-    const to: Position | undefined = await database.read((knex) => endOf(knex, slice));
-    yield* await database.read((knex) => sum(knex, upTo(knex, slice, to)));
-    from = to;
+  account_id: string,
+  upto: bigint,
+): AsyncGenerator<UsageSum> {
+  for (let from: bigint | undefined = upto; from !== undefined;) {
+    const after = String(from);
+    const entries = (knex: Knex): Knex.QueryBuilder =>
+      knex('ledger').where({ account_id }).where('id', '>', after);
+    const end: { id: bigint } | undefined = await database.read((knex) =>
+      entries(knex)
+        .orderBy('id')
+        .offset(SLICE - 1)
+        .first('id'),
+    );
+    yield* await database.read((knex) => {
+      const slice = entries(knex);
+      if (end) slice.where('id', '<=', String(end.id));
+      return sumsOfEntries(knex, database.dialect, slice);
+    });
+    from = end?.id;
     await nextTurn();
   }
 }
 
-/**
- * The entries after the position. The caller adds the end, at which the index scan stops. The plain
- * condition on the time is for PostgreSQL: with the pair alone its planner expects half of the
- * ledger, and reads the whole table.
- */
-function entriesOf(knex: Knex, { account_id, from }: Slice): Knex.QueryBuilder {
-  return knex('ledger')
-    .where({ account_id })
-    .where('created_ms', '>=', String(from.created_ms))
-    .whereRaw('(created_ms, id) > (?, ?)', [String(from.created_ms), String(from.id)]);
-}
-
-/** The last entry of the slice; undefined if all other entries fit into one slice. */
-function endOf(knex: Knex, slice: Slice): Promise<Position | undefined> {
-  return entriesOf(knex, slice)
-    .where('created_ms', '<', slice.to_ms)
-    .orderBy(['created_ms', 'id'])
-    .offset(SLICE - 1)
-    .first('created_ms', 'id');
-}
-
-/** The entries of a slice. */
-function upTo(knex: Knex, slice: Slice, to: Position | undefined): Knex.QueryBuilder {
-  const entries = entriesOf(knex, slice);
-  if (!to) return entries.where('created_ms', '<', slice.to_ms);
-  return entries
-    .where('created_ms', '<=', String(to.created_ms))
-    .whereRaw('(created_ms, id) <= (?, ?)', [String(to.created_ms), String(to.id)]);
-}
-
-/** Sums dollars and the rest separately, as the sum of a column could exceed 64 bits. */
-async function sumsOf(
-  knex: Knex,
-  dialect: Database['dialect'],
-  entries: Knex.QueryBuilder,
-): Promise<Sum[]> {
-  return entries
-    .whereIn('kind', ['charge', 'refund'])
-    .groupByRaw('1, 2, 3, 4')
-    .select(
-      knex.raw(`created_ms / ${DAY_MS} as day`),
-      'model',
-      'key_id',
-      'agent',
-      knex.raw(`sum(case when kind = 'charge' then 1 else 0 end) as calls`),
-      ...Object.entries(AMOUNTS).flatMap(([name, sql]) => [
-        knex.raw(`cast(sum(${sql} / ${NANO_PER_DOLLAR}) as bigint) as ${name}_dollars`),
-        knex.raw(`cast(sum(${sql} % ${NANO_PER_DOLLAR}) as bigint) as ${name}_rest`),
-      ]),
-      ...UNITS.map((name) => knex.raw(unitIn[dialect](name))),
-      ...TOKEN_CLASSES.map((name) => knex.raw(sumIn[dialect](name))),
-    );
-}
-
-/** Sums are floats: an absurdly large sum is then inexact, and not an error. */
-export const unitIn: Record<Database['dialect'], (name: string) => string> = {
-  sqlite: (name) => `total(json_extract(usage, '$.${name}')) as ${name}`,
-  postgres: (name) => `sum((usage::json ->> '${name}')::double precision) as ${name}`,
-};
-
-export const sumIn: Record<Database['dialect'], (name: string) => string> = {
-  sqlite: (name) => `total(${name}) as ${name}`,
-  postgres: (name) => `sum(${name}::double precision) as ${name}`,
-};
-
-function add(rows: Map<string, UsageRow>, sum: Sum): void {
-  const day = new Date(Number(sum.day) * DAY_MS).toISOString().slice(0, 10);
-  const { model, key_id, agent } = sum;
+function add(rows: Map<string, UsageRow>, sum: UsageSum): void {
+  const day = new Date(Number(sum.day_ms)).toISOString().slice(0, 10);
+  const { model } = sum;
+  const key_id = sum.key_id || null;
+  const agent = sum.agent || null;
   const name = JSON.stringify([day, model, key_id, agent]);
-  const row = rows.get(name) ?? { day, model: model ?? '', key_id, agent, ...NOTHING_USED };
+  const row = rows.get(name) ?? { day, model, key_id, agent, ...NOTHING_USED };
   row.calls += Number(sum.calls);
-  for (const count of COUNTS) row[count] += sum[count] ?? 0;
-  row.cost_nano -= amountIn(sum, 'amount_nano');
-  row.upstream_cost_nano += amountIn(sum, 'cost_nano');
-  row.profit_nano += amountIn(sum, 'profit_nano');
-  row.saved_nano += amountIn(sum, 'saved_nano');
-  row.lost_nano += amountIn(sum, 'lost_nano');
+  for (const count of COUNTS) row[count] += sum[count];
+  row.cost_nano -= amountIn(sum, 'amount');
+  row.upstream_cost_nano += amountIn(sum, 'cost');
+  row.profit_nano += amountIn(sum, 'profit');
+  row.saved_nano += amountIn(sum, 'saved');
+  row.lost_nano += amountIn(sum, 'lost');
   rows.set(name, row);
 }
 
-/** Zero where all rows have null. */
-function amountIn(sum: Sum, name: Amount): bigint {
-  return (sum[`${name}_dollars`] ?? 0n) * NANO_PER_DOLLAR + (sum[`${name}_rest`] ?? 0n);
+function amountIn(sum: UsageSum, name: Amount): bigint {
+  return sum[`${name}_dollars`] * NANO_PER_DOLLAR + sum[`${name}_rest`];
 }
 
 function compare(one: string, other: string): number {

@@ -1,4 +1,5 @@
 import type { RequestRecord } from '../../core/request-record.js';
+import { ROLL_UP_USAGE } from '../ledger/usage-days.js';
 import { requestJson } from '../requests/request-columns.js';
 import {
   ACCOUNT_DAY,
@@ -14,12 +15,21 @@ const ROLL_UP_ROWS = 5_000;
 const SWEEP_ROWS = 500;
 
 /**
- * Only one process at a time adds to the totals, and none waits for it. `last` is the number of the
- * last record that is visible before the transaction gets its own number, which the lock gives it.
+ * Only one process at a time adds to the totals, and none waits for it. `last` and `last_entry` are
+ * the last record and entry that are visible before the transaction gets its own number, which the
+ * lock gives it.
  */
 const LOCK = `
-  select upto, (select max(seq) from requests) as last from request_roll_up
-  for update skip locked`;
+  select upto, (select max(seq) from requests) as last,
+    ledger_id, (select max(id) from ledger) as last_entry
+  from request_roll_up for update skip locked`;
+
+interface Marks {
+  upto: string;
+  last: string | null;
+  ledger_id: string;
+  last_entry: string | null;
+}
 
 /** The number of this transaction, the oldest one that runs, and the start of this server. */
 const RUNNING = `
@@ -34,14 +44,26 @@ const NEXT = `
     order by seq limit ${ROLL_UP_ROWS}
   ) as fresh`;
 
+const NEXT_ENTRY = `
+  select max(id) as next from (
+    select id from ledger where id > $1::bigint and id <= $2::bigint
+    order by id limit ${ROLL_UP_ROWS}
+  ) as fresh`;
+
+/** The last record and entry up to which none can appear any more. */
+interface Ends {
+  last: bigint;
+  last_entry: bigint;
+}
+
 /**
  * A record whose number may follow a gap: a transaction that took a lower number may commit later.
  * A transaction gets its own number before it numbers a record, so that all which took a lower
  * number than `last` are older than the transaction `until`. When those have ended, the gaps up to
- * `last` stay empty.
+ * `last` stay empty. The same is true of the ledger: each entry is written after its account, key
+ * or task was locked, which gives the transaction its number.
  */
-interface Unsettled {
-  last: bigint;
+interface Unsettled extends Ends {
   until: bigint;
   /** The numbers of transactions are those of this server, since this start. */
   server: string;
@@ -99,37 +121,31 @@ export class PostgresRequests implements HotRequests {
     if ((await session.run('freshRecord', [])).rowCount === 0) return false;
     return session.track(
       session.transaction(async (query) => {
-        const { rows: marks } = await query<{ upto: string; last: string | null }>(LOCK);
-        const { upto = '0', last = null } = marks[0] ?? {};
-        if (last === null) return false;
-        const settled = await this.#settled(query, BigInt(last));
-        const { rows } = await query<{ next: string | null }>(NEXT, [upto, settled]);
-        const { next = null } = rows[0] ?? {};
-        if (next === null) return false;
-        const added = await query(ROLL_UP_TOTALS('$1::bigint', '$2::bigint'), [upto, next]);
-        await query(ROLL_UP_LATENCIES('$1::bigint', '$2::bigint'), [upto, next]);
-        await query(ROLL_UP_ACCOUNTS('$1::bigint', '$2::bigint'), [upto, next]);
-        await query('update request_roll_up set upto = $1::bigint', [next]);
-        return (added.rowCount ?? 0) > 0;
+        const { rows } = await query<Marks>(LOCK);
+        const [marks] = rows;
+        if (!marks) return false;
+        const ends = await this.#settled(query, {
+          last: BigInt(marks.last ?? 0),
+          last_entry: BigInt(marks.last_entry ?? 0),
+        });
+        const hasRecords = await addRecords(query, marks.upto, ends.last);
+        return (await addEntries(query, marks.ledger_id, ends.last_entry)) || hasRecords;
       }),
     );
   }
 
-  /**
-   * The number up to which no record can appear any more. If older transactions still run, it is
-   * that of an earlier call, and a later call finds `last` settled.
-   */
-  async #settled(query: Query, last: bigint): Promise<bigint> {
+  /** If older transactions still run, these are the ends of an earlier call, or 0. */
+  async #settled(query: Query, ends: Ends): Promise<Ends> {
     const { rows } = await query<{ own: string; oldest: string; server: string }>(RUNNING);
     const { own = '0', oldest = '0', server = '' } = rows[0] ?? {};
     if (oldest === own) {
       this.#unsettled = undefined;
-      return last;
+      return ends;
     }
     const known = this.#unsettled?.server === server ? this.#unsettled : undefined;
     const isOver = known !== undefined && BigInt(oldest) >= known.until;
-    if (!known || isOver) this.#unsettled = { last, until: BigInt(own), server };
-    return isOver ? known.last : 0n;
+    if (!known || isOver) this.#unsettled = { ...ends, until: BigInt(own), server };
+    return isOver ? known : { last: 0n, last_entry: 0n };
   }
 
   async sweepStep({ id, totals_ms }: { id: string; totals_ms: number }): Promise<number> {
@@ -153,4 +169,26 @@ export class PostgresRequests implements HotRequests {
 /** Records as a list of JSON, as the statements that write them take it. */
 export function recordsJson(records: readonly RequestRecord[]): string {
   return JSON.stringify(records.map(requestJson));
+}
+
+/** Adds the next records to the totals. Resolves with whether there were some. */
+async function addRecords(query: Query, upto: string, last: bigint): Promise<boolean> {
+  const { rows } = await query<{ next: string | null }>(NEXT, [upto, last]);
+  const { next = null } = rows[0] ?? {};
+  if (next === null) return false;
+  await query(ROLL_UP_TOTALS('$1::bigint', '$2::bigint'), [upto, next]);
+  await query(ROLL_UP_LATENCIES('$1::bigint', '$2::bigint'), [upto, next]);
+  await query(ROLL_UP_ACCOUNTS('$1::bigint', '$2::bigint'), [upto, next]);
+  await query('update request_roll_up set upto = $1::bigint', [next]);
+  return true;
+}
+
+/** Adds the next entries of the ledger to the usage of days. */
+async function addEntries(query: Query, ledger_id: string, last: bigint): Promise<boolean> {
+  const { rows } = await query<{ next: string | null }>(NEXT_ENTRY, [ledger_id, last]);
+  const { next = null } = rows[0] ?? {};
+  if (next === null) return false;
+  await query(ROLL_UP_USAGE('postgres', '$1::bigint', '$2::bigint'), [ledger_id, next]);
+  await query('update request_roll_up set ledger_id = $1::bigint', [next]);
+  return true;
 }

@@ -342,7 +342,9 @@ export const SQL = {
     select ${REQUEST_LIST} from json_to_recordset($1::json) as record (${REQUEST_TYPES})
     on conflict (id) do nothing`,
   freshRecord: `
-    select seq from requests where seq > (select upto from request_roll_up) limit 1`,
+    select from request_roll_up
+    where exists (select from requests where seq > upto)
+      or exists (select from ledger where ledger.id > ledger_id)`,
   begin: `
     insert into idempotency_keys
       (account_id, key_sha256, request_sha256, request_id, process_id, due_ms)

@@ -3,7 +3,8 @@ import { FLAGS, firstIdAt } from '../../core/request-record.js';
 import { TOKEN_CLASSES, type TokenClass } from '../../core/usage.js';
 import { NANO_PER_DOLLAR } from '../../lib/money.js';
 import type { Database } from '../database.js';
-import { DAY_MS, sumIn, sumSlices, unitIn } from '../ledger/usage.js';
+import { sumSlices } from './entry-slices.js';
+import { DAY_MS, sumIn, unitIn } from '../ledger/usage-days.js';
 
 /** The charges of a day for calls of one upstream. */
 export interface UpstreamDay extends UpstreamName, Record<TokenClass, number> {

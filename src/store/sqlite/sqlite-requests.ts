@@ -1,6 +1,7 @@
 import type { SqliteRecords } from './sqlite-records.js';
 import type Sqlite from 'better-sqlite3';
 import type { RequestRecord } from '../../core/request-record.js';
+import { ROLL_UP_USAGE } from '../ledger/usage-days.js';
 import {
   ACCOUNT_DAY,
   ROLL_UP_ACCOUNTS,
@@ -16,6 +17,7 @@ import type { GroupCommit } from './group-commit.js';
  * one core makes).
  */
 const ROLL_UP_ROWS = 2_000;
+const ROLL_UP_ENTRIES = 1_000;
 /** The most rows that one step of the sweep reads. */
 const SWEEP_ROWS = 100;
 /** The event loop stands still meanwhile. */
@@ -46,13 +48,16 @@ export class SqliteRequests implements HotRequests {
   }
 
   async rollUp(): Promise<boolean> {
-    // Without new records there is nothing to write.
+    // Without new records and entries there is nothing to write.
     if (!this.#statements.hasFresh.get()) return false;
-    return this.group.add(() => this.#addNext());
+    return this.group.add(() => {
+      const hasRecords = this.#addRecords();
+      return this.#addEntries() || hasRecords;
+    });
   }
 
-  /** Adds the next records. Returns whether there may be more. */
-  #addNext(): boolean {
+  /** Adds the next records to the totals. Returns whether there may be more. */
+  #addRecords(): boolean {
     const { upto, next, totals, latencies, accounts, note } = this.#statements;
     const from = Number(upto.get() ?? 0);
     const to = next.get(from) ?? null;
@@ -62,6 +67,17 @@ export class SqliteRequests implements HotRequests {
     accounts.run(from, to);
     note.run(to);
     return to - from >= ROLL_UP_ROWS;
+  }
+
+  /** Adds the next entries of the ledger to the usage of days. */
+  #addEntries(): boolean {
+    const { ledgerId, nextEntry, usage, noteEntry } = this.#statements;
+    const from = Number(ledgerId.get() ?? 0);
+    const to = nextEntry.get(from) ?? null;
+    if (to === null) return false;
+    usage.run(from, to);
+    noteEntry.run(to);
+    return to - from >= ROLL_UP_ENTRIES;
   }
 
   sweepStep({ id, totals_ms }: { id: string; totals_ms: number }): Promise<number> {
@@ -116,7 +132,9 @@ function prepare(database: Sqlite.Database) {
   const older = (period: string): string => `period = '${period}' and start_ms < ?`;
   return {
     hasFresh: database.prepare(
-      `select 1 from requests where seq > (select upto from request_roll_up) limit 1`,
+      `select 1 from request_roll_up
+       where exists (select 1 from requests where seq > upto)
+         or exists (select 1 from ledger where ledger.id > ledger_id)`,
     ),
     upto: database.prepare<[], number>('select upto from request_roll_up').pluck(),
     next: database
@@ -129,6 +147,15 @@ function prepare(database: Sqlite.Database) {
     latencies: database.prepare(ROLL_UP_LATENCIES('?', '?')),
     accounts: database.prepare(ROLL_UP_ACCOUNTS('?', '?')),
     note: database.prepare<[upto: number]>('update request_roll_up set upto = ?'),
+    ledgerId: database.prepare<[], number>('select ledger_id from request_roll_up').pluck(),
+    nextEntry: database
+      .prepare<[from: number], number | null>(
+        `select max(id) from
+           (select id from ledger where id > ? order by id limit ${ROLL_UP_ENTRIES})`,
+      )
+      .pluck(),
+    usage: database.prepare(ROLL_UP_USAGE('sqlite', '?', '?')),
+    noteEntry: database.prepare<[id: number]>('update request_roll_up set ledger_id = ?'),
     // A record that the totals do not have yet stays.
     old: database
       .prepare<[id: string], [seq: number, account_id: string, id: string]>(

@@ -5,6 +5,7 @@ import type { Database } from '../database.js';
 import type { AllowanceRow } from '../limits/allowances.js';
 import { sumsByWindow, type CountedWindow } from '../limits/hold-windows.js';
 import { faultsOfRefunds } from './verify-refunds.js';
+import { faultsOfUsage } from './verify-usage.js';
 
 /** The result of `verify`. `faults` has one sentence for each figure that does not add up. */
 export interface VerifyReport {
@@ -30,6 +31,7 @@ export async function verifyWithin(trx: Knex.Transaction): Promise<VerifyReport>
     ...(await wrongCosts(trx)),
     ...(await duplicates(trx)),
     ...(await faultsOfRefunds(trx)),
+    ...(await faultsOfUsage(trx)),
     ...(await faultsOfKeys(trx)),
     ...(await faultsOfAllowances(trx)),
     ...(await faultsOfTasks(trx)),

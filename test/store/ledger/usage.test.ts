@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { NOTHING_USED } from '../../../src/store/ledger/usage.js';
 import type { Store } from '../../../src/store/store-types.js';
 import { chargeOf, dollars, onEachStore, refusal } from '../helpers/ground.js';
+import { rollUp } from '../requests/helpers.js';
 
 const DAY_MS = 86_400_000;
 const MIDNIGHT = Date.UTC(2027, 0, 15);
@@ -141,6 +142,40 @@ onEachStore('usage from the ledger', (ground) => {
       [6_000, 12_000, 6_000n * 2_000_000_001n],
       [6_345, 12_690, 6_345n * 2_000_000_001n],
     ]);
+  });
+
+  it('is the same before, while and after the entries are added to the days', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', dollars(9_000_000_000));
+    const ben = await store.createAccount('ben', dollars(1));
+    const most = 2n ** 62n;
+    const kinds = [
+      {},
+      { agent: 'codex', key_id: 'key_2', saved_nano: -most, lost_nano: 5n },
+      { agent: 'codex', key_id: 'key_2', saved_nano: most, upstream_cost_nano: 3n },
+      { model: 'flux', usage: '{"images":2,"video_seconds":0.5}', cached_tokens: 4 },
+      { cost_nano: 2_000_000_001n },
+    ];
+    const range = { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 2 * DAY_MS };
+    const seen: unknown[] = [];
+    for (let at = 0; at < 2; at += 1) {
+      for (const day of [0, 1, 2]) {
+        for (const kind of at === 0 ? kinds : kinds.slice(0, 4)) {
+          await charged(store, id, MIDNIGHT + day * DAY_MS, kind);
+        }
+        await charged(store, ben.id, MIDNIGHT, {});
+      }
+      ground.now_ms = MIDNIGHT + 5;
+      const request_id = (await store.ledger(id, { limit: 99 })).at(-1)?.reference ?? '';
+      await store.refund({ request_id, amount_nano: 2n });
+      seen.push(await store.usage(id, range));
+      await rollUp(ground, store);
+      expect(await store.usage(id, range)).to.deep.equal(seen.at(-1));
+      expect(await store.verify()).to.deep.include({ faults: [] });
+    }
+    const [first, second] = seen as [{ calls: number }[], { calls: number }[]];
+    expect(first.map(({ calls }) => calls)).to.deep.equal([1, 2, 2, 1, 2, 2]);
+    expect(second.map(({ calls }) => calls)).to.deep.equal([2, 3, 4, 2, 3, 4]);
   });
 
   it('subtracts a refund from the cost, and counts no call for it', async () => {

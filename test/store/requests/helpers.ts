@@ -53,13 +53,14 @@ function attempt(took_ms: number): RequestRecord['attempts'][number] {
 }
 
 /**
- * Adds all records to the totals. In PostgreSQL those wait for every older transaction of the
+ * Adds all records to the totals, and all entries to the usage. In PostgreSQL those wait for every older transaction of the
  * server, and other tests may run some.
  */
 export async function rollUp({ place }: Pick<Ground, 'place'>, ...stores: Store[]): Promise<void> {
   const end = Date.now() + 60_000;
-  const fresh =
-    'select count(*) as count from requests where seq > (select upto from request_roll_up)';
+  const fresh = `select
+    (select count(*) from requests where seq > (select upto from request_roll_up)) +
+    (select count(*) from ledger where id > (select ledger_id from request_roll_up)) as count`;
   for (;;) {
     const more = await Promise.all(stores.map((store) => store.requests.rollUp()));
     if (more.some(Boolean)) continue;

@@ -9,7 +9,7 @@ import { migrate } from '../../../src/store/migrate.js';
 import { openStore } from '../../../src/store/open.js';
 import type { Store } from '../../../src/store/store-types.js';
 import { postgresProgram, startCluster, type Cluster } from '../helpers/cluster.js';
-import { onEachStore, type Ground } from '../helpers/ground.js';
+import { chargeOf, dollars, onEachStore, type Ground } from '../helpers/ground.js';
 import { emptyPlace, migrateTo } from '../helpers/old-store.js';
 import { recordAt, rollUp } from './helpers.js';
 
@@ -47,6 +47,24 @@ onEachStore(
       expect(before).to.equal(0);
       await rollUp(ground, one, two);
       expect(await callsIn(two)).to.equal(3);
+    });
+
+    it('leave no entry out of the usage that is committed after a later one', async () => {
+      const store = await ground.open();
+      const ann = await store.createAccount('ann', dollars(1));
+      const ben = await store.createAccount('ben', dollars(1));
+      // As the charge of a video is written: its task is locked first.
+      const commit = await ground.place.lock(`insert into allowances
+          (owner_kind, owner_id, window_name, amount_nano) values ('account', 'x', 'day', 1);
+        insert into ledger (account_id, kind, reference, amount_nano, estimated, created_ms)
+          values ('${ann.id}', 'charge', 'first', 0, false, ${NOW_MS})`);
+      await store.charge(chargeOf('second', ben.id, 7n));
+      for (let at = 0; at < 3; at += 1) await rollUpOnce(store);
+      await commit();
+      await rollUp(ground, store);
+      const [row] = await store.usage(ann.id, { from_ms: NOW_MS, to_ms: NOW_MS + 1 });
+      expect(row?.calls).to.equal(1);
+      expect((await store.verify()).faults).to.deep.equal([]);
     });
 
     it('give each record of concurrent transactions to the totals once', async function () {

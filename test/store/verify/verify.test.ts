@@ -105,6 +105,14 @@ const damages: [string, { sqlite: string; postgres?: string }, string[]][] = [
     ['Account ID has 2 entries for the charge "r1".'],
   ],
   [
+    'an entry that its day of usage lacks',
+    { sqlite: 'update request_roll_up set ledger_id = 99' },
+    [
+      'The usage of account ID is 0 calls for 0.00 dollars, ' +
+        'but its ledger says 1 calls for 2.00 dollars.',
+    ],
+  ],
+  [
     'an account that went missing',
     {
       sqlite: 'delete from accounts',
