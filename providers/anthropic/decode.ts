@@ -2,10 +2,12 @@ import type {
   Annotation,
   ChatCall,
   ChatChoice,
+  ChatDelta,
   ChatReply,
   HostedPart,
   ToolCall,
 } from '../../src/modalities/chat/codec.js';
+import { isServerToolBlock } from '../../src/core/block-fields.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
 import type { Upstream } from '../../src/core/model.js';
 import { classifyErrorInside } from '../../src/upstream/classify-error.js';
@@ -18,6 +20,11 @@ import type { ReasoningBlock } from './wire.js';
 
 /** Stands between two thinking blocks, which are paragraphs of their own. */
 export const BETWEEN_THOUGHTS = '\n\n';
+
+/** The first text of a thought that is not the first one. */
+export function nextThought(text: string): Pick<ChatDelta, 'reasoning_content' | 'parted_by'> {
+  return { reasoning_content: BETWEEN_THOUGHTS + text, parted_by: BETWEEN_THOUGHTS.length };
+}
 
 /** Reads a whole answer. Throws `UpstreamError` for an error, or for a body that is no answer. */
 export function decode(body: unknown, call: ChatCall, upstream: Upstream): ChatReply {
@@ -62,8 +69,9 @@ function decodeBlocks(
       const start = decoded.content.length;
       decoded.content += textOfValue(block.text);
       decoded.annotations.push(...citedIn(block.citations, start, decoded.content.length));
-    } else if (isHostedBlock(block)) {
-      decoded.hosted.push({ api: 'messages', part: block, at: decoded.content.length });
+    } else if (isServerToolBlock(block)) {
+      const [at, after] = [decoded.content.length, decoded.thoughts.length];
+      decoded.hosted.push({ api: 'messages', part: block, at, after });
     } else if (block.type === 'tool_use') {
       const call = toolCall(block);
       if (call.function.name === output_tool) decoded.content += call.function.arguments;
@@ -76,13 +84,6 @@ function decodeBlocks(
   }
   decoded.reasoning = texts.join(BETWEEN_THOUGHTS);
   return decoded;
-}
-
-const HOSTED = /^server_tool_use$|_tool_result$/u;
-
-/** Whether a block is of a tool that the API has run itself. */
-export function isHostedBlock({ type }: Record<string, unknown>): boolean {
-  return typeof type === 'string' && HOSTED.test(type);
 }
 
 /** The web pages that a piece of the text names as its sources. */

@@ -1,5 +1,6 @@
 import type { ChatCall } from '../../src/modalities/chat/codec.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
+import { isServerToolBlock } from '../../src/core/block-fields.js';
 import { isPlainTier } from '../../src/core/service-tiers.js';
 import type { Upstream } from '../../src/core/model.js';
 import { isRecord, recordsIn } from '../../src/lib/objects.js';
@@ -57,7 +58,7 @@ export function messagesBody(
   const fields = fieldsOf(call, upstream, context);
   const { original } = call;
   const { system, turns } = original
-    ? originalConversation(original, context)
+    ? originalConversation(original, context, runsTools(fields, context))
     : conversation(call.messages, context);
   const output = jsonOutput({ ...call, fields }, context.model);
   if (output?.by === 'instruction') system.push({ type: 'text', text: output.text });
@@ -103,6 +104,11 @@ function fieldsOf({ fields, original }: ChatCall, { drop }: Upstream, { ignored 
   return given;
 }
 
+/** Whether the API itself can run tools in this call. */
+function runsTools({ tools }: ChatCall['fields'], { betas }: EncodeContext): boolean {
+  return betas !== undefined && recordsIn(tools).some(({ type }) => type !== 'function');
+}
+
 function withOutputTool(
   tools: Pick<MessagesBody, 'tools' | 'tool_choice'>,
   output: JsonOutput | undefined,
@@ -133,10 +139,16 @@ function allowedReasoning(
 ): Reasoning {
   if (!isThinking(wanted)) return wanted;
   const isLost = wanted.thinking?.type === 'enabled' && hasLostThoughts(turns);
-  if (!isForcedCall && !isLost && turns.at(-1)?.role !== 'assistant') return wanted;
+  if (!isForcedCall && !isLost && !isContinued(turns.at(-1))) return wanted;
   ignored.add(fields.thinking === undefined ? 'reasoning_effort' : 'thinking');
   const { thinking: _, ...rest } = wanted;
   return rest;
+}
+
+/** Whether the answer goes on with a text. One that paused at a tool goes on to think. */
+function isContinued(last: Turn | undefined): boolean {
+  const block = last?.role === 'assistant' ? last.content.at(-1) : undefined;
+  return block !== undefined && !isServerToolBlock(block);
 }
 
 /**

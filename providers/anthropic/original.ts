@@ -1,5 +1,5 @@
 import type { MessagesOriginal } from '../../src/modalities/chat/codec.js';
-import { otherBlockFields } from '../../src/core/block-fields.js';
+import { isServerToolBlock, otherBlockFields } from '../../src/core/block-fields.js';
 import { allText, textOfBlock } from '../../src/lib/block-text.js';
 import { pictureType, tidyBase64 } from '../../src/lib/tidy-media.js';
 import { UpstreamError } from '../../src/core/upstream-error.js';
@@ -7,15 +7,24 @@ import type { MessagesBlock, MessagesSource } from '../../src/schema-types/messa
 import { imageBytes } from './blocks.js';
 import { cacheControl, type EncodeContext } from './context.js';
 import { textOnly, Turns, type Conversation } from './messages.js';
-import type { Block, DocumentBlock, MediaBlock, TextBlock, ToolReferenceBlock } from './wire.js';
+import type {
+  Block,
+  DocumentBlock,
+  MediaBlock,
+  ServerToolBlock,
+  TextBlock,
+  ToolReferenceBlock,
+} from './wire.js';
 
 /**
  * A conversation whose client spoke this very API: its blocks go out in their order, with their
- * marks and signatures. Throws the `UpstreamError` `unsupported` for files by their ID.
+ * marks and signatures. `runs_tools`: the API itself can run tools in this call, and takes back
+ * what it had of them before. Throws the `UpstreamError` `unsupported` for files by their ID.
  */
 export function originalConversation(
   { system: given, messages }: MessagesOriginal,
   context: EncodeContext,
+  runs_tools: boolean,
 ): Conversation {
   const system = systemBlocks(given, 'original.system', context);
   const turns = new Turns(context.model.system_turns);
@@ -24,11 +33,38 @@ export function originalConversation(
     const at = `original.messages[${index}]`;
     const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     hasBegun ||= role !== 'system';
-    if (role !== 'system') turns.say(role, blocksOf(blocks, at, context));
+    if (role === 'user') turns.say(role, blocksOf(blocks, at, context));
+    else if (role === 'assistant') turns.say(role, saidBlocks(blocks, at, context, runs_tools));
     else if (hasBegun) turns.instruct(systemBlocks(blocks, at, context));
     else system.push(...systemBlocks(blocks, at, context));
   }
   return { system, turns: turns.finish() };
+}
+
+/** The blocks of the assistant. Tools that the API has run are its own words for what it did. */
+function saidBlocks(
+  blocks: readonly MessagesBlock[],
+  at: string,
+  context: EncodeContext,
+  runs_tools: boolean,
+): Block[] {
+  let is_left_out = false;
+  const said = blocks.flatMap((block, index) => {
+    if (!isServerToolBlock(block)) return blockOf(block, `${at}.content[${index}]`, context);
+    is_left_out = !runs_tools;
+    return runs_tools ? [serverToolBlock(block, context)] : [];
+  });
+  const isThought = ({ type }: Block): boolean =>
+    type === 'thinking' || type === 'redacted_thinking';
+  // The API refuses thoughts alone.
+  return is_left_out && said.every(isThought) ? [] : said;
+}
+
+function serverToolBlock(block: MessagesBlock, context: EncodeContext): ServerToolBlock {
+  const { id, name, input, tool_use_id, content } = block;
+  const type = block.type as ServerToolBlock['type'];
+  const read = block.type === 'server_tool_use' ? { id, name, input } : { tool_use_id, content };
+  return { type, ...read, ...moreOf(block, context) };
 }
 
 function systemBlocks(

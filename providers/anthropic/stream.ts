@@ -1,4 +1,5 @@
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
+import { isServerToolBlock } from '../../src/core/block-fields.js';
 import type { Upstream } from '../../src/core/model.js';
 import { mergeCounters } from '../../src/lib/counters.js';
 import { parseJson } from '../../src/lib/json-text.js';
@@ -7,15 +8,7 @@ import { classifyErrorInside } from '../../src/upstream/classify-error.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import { broken, textOfValue } from '../openai/answer.js';
 import { contextOf } from './context.js';
-import {
-  BETWEEN_THOUGHTS,
-  citedIn,
-  finishOf,
-  isHostedBlock,
-  metSequence,
-  refusalIn,
-  thoughtOf,
-} from './decode.js';
+import { citedIn, finishOf, metSequence, nextThought, refusalIn, thoughtOf } from './decode.js';
 import { outputTool } from './output.js';
 import { detailOf } from './reasoning.js';
 import { countersIn, repeats, anthropicUsage } from './usage.js';
@@ -150,7 +143,7 @@ class MessageStream {
       this.#say(textOfValue(block.text), deltas);
       return { kind: 'text', start, citations: recordsIn(block.citations) };
     }
-    if (isHostedBlock(block)) return { kind: 'hosted', block, input: '' };
+    if (isServerToolBlock(block)) return { kind: 'hosted', block, input: '' };
     if (block.type === 'tool_use') return this.#openCall(block, deltas);
     const thought = thoughtOf(block);
     if (!thought) return undefined;
@@ -204,9 +197,9 @@ class MessageStream {
 
   #think(text: string, isFirst: boolean, deltas: ChatDelta[]): void {
     if (text === '') return;
-    const between = isFirst && this.#hasThought ? BETWEEN_THOUGHTS : '';
+    const isNext = isFirst && this.#hasThought;
     this.#hasThought = true;
-    deltas.push({ index: 0, reasoning_content: between + text });
+    deltas.push({ index: 0, ...(isNext ? nextThought(text) : { reasoning_content: text }) });
   }
 
   #argue(block: OpenBlock & { kind: 'call' }, text: string, deltas: ChatDelta[]): void {

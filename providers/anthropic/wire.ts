@@ -80,7 +80,12 @@ export interface RedactedThinkingBlock {
 
 export type ReasoningBlock = ThinkingBlock | RedactedThinkingBlock;
 
-export type Block = MediaBlock | ToolUseBlock | ToolResultBlock | ReasoningBlock;
+/** A block of a tool that the API has run itself, as its client brings it back. */
+export interface ServerToolBlock extends Cacheable {
+  type: 'server_tool_use' | `${string}_tool_result`;
+}
+
+export type Block = MediaBlock | ToolUseBlock | ToolResultBlock | ReasoningBlock | ServerToolBlock;
 
 interface SpokenTurn {
   role: 'user' | 'assistant';

@@ -1,7 +1,7 @@
 import type { ChatCall, ChatDelta, StreamDecoder } from '../../src/modalities/chat/codec.js';
 import type { ServerSentEvent } from '../../src/upstream/sse.js';
 import type { Upstream } from '../../src/core/model.js';
-import { BETWEEN_THOUGHTS } from '../anthropic/decode.js';
+import { nextThought } from '../anthropic/decode.js';
 import { mergeCounters } from '../../src/lib/counters.js';
 import { parseJson } from '../../src/lib/json-text.js';
 import { isRecord } from '../../src/lib/objects.js';
@@ -159,7 +159,7 @@ class ConverseStream {
     if (typeof text === 'string' && text !== '') {
       const isNext = open.text === '' && open.index > 0;
       open.text += text;
-      deltas.push({ index: 0, reasoning_content: isNext ? BETWEEN_THOUGHTS + text : text });
+      deltas.push({ index: 0, ...(isNext ? nextThought(text) : { reasoning_content: text }) });
     }
     if (typeof signature === 'string') open.signature += signature;
     if (redacted === undefined) return;

@@ -36,6 +36,14 @@ const TOOL_FIELDS: ReadonlySet<string> = new Set([
   'input_examples',
 ]);
 
+/** Blocks of the MCP connector are not among them: no request may name its servers. */
+const SERVER_TOOL = /^server_tool_use$|^(?!mcp_)\w+_tool_result$/u;
+
+/** Whether a block of the Messages API is of a tool that the upstream has run itself. */
+export function isServerToolBlock({ type }: { type?: unknown }): boolean {
+  return typeof type === 'string' && SERVER_TOOL.test(type);
+}
+
 /** The fields of a block that go on unread to an upstream with the same API. */
 export function otherBlockFields(block: object): Record<string, unknown> {
   return othersBeside(BLOCK_FIELDS, block);

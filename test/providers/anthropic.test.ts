@@ -161,7 +161,7 @@ describe('decoding with the anthropic codec', () => {
     expect(choiceOf(message(blocks))).to.deep.equal({
       index: 0,
       content: 'Found.',
-      hosted_parts: blocks.slice(0, 2).map((part) => ({ api: 'messages', part, at: 0 })),
+      hosted_parts: blocks.slice(0, 2).map((part) => ({ api: 'messages', part, at: 0, after: 0 })),
       finish_reason: 'end_turn',
     });
   });

@@ -39,7 +39,10 @@ export interface ChatCall {
    * for an upstream with the same API.
    */
   others?: readonly OtherField[];
-  /** The names of such fields within the blocks and tools of `original`, as a header has them. */
+  /**
+   * The names of such fields within the blocks and tools of `original`, and of blocks of tools that
+   * the upstream has run, as a header has them.
+   */
   inner_others?: readonly string[];
 }
 
@@ -96,8 +99,9 @@ export interface ToolCall {
 export interface HostedPart {
   api: 'messages' | 'responses';
   part: Readonly<Record<string, unknown>>;
-  /** How many characters of a whole answer's content came before. */
+  /** How many characters of a whole answer's content came before, and how many thoughts. */
   at?: number;
+  after?: number;
 }
 
 /** A source that a part of the content names, in the form of chat completions. */
@@ -152,6 +156,8 @@ export interface ChatDelta {
   hosted_parts?: readonly HostedPart[];
   annotations?: readonly Annotation[];
   reasoning_content?: string;
+  /** How many characters of that only part it from the thought before. */
+  parted_by?: number;
   reasoning_details?: ReasoningDetail[];
   tool_calls?: ToolCallFragment[];
   logprobs?: unknown;

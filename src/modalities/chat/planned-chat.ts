@@ -337,10 +337,10 @@ function leftOut(
   return [...(ignored ?? []), ...lost.map(({ path }) => path.join('.')), ...lost_inside];
 }
 
-/** Whether a body has a field at a path such as `messages[]`, `content[]`, `later`. */
+/** Whether a body has a field, or a block of a type, at `messages[]`, `content[]`, `later`. */
 function hasField(body: unknown, [step = '', ...rest]: readonly string[]): boolean {
   if (!isRecord(body)) return false;
-  if (!step.endsWith('[]')) return Object.hasOwn(body, step);
+  if (!step.endsWith('[]')) return Object.hasOwn(body, step) || body.type === step;
   return recordsIn(body[step.slice(0, -2)]).some((item) => hasField(item, rest));
 }
 

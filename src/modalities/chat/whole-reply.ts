@@ -133,7 +133,11 @@ function add(delta: ChatDelta, choice: OpenChoice): number {
   let added = (delta.content ?? '').length + (delta.reasoning_content ?? '').length;
   if (delta.is_refusal && choice.content === '') choice.is_refusal = true;
   for (const part of delta.hosted_parts ?? []) {
-    choice.hosted.push({ ...part, at: choice.content.length });
+    choice.hosted.push({
+      ...part,
+      at: choice.content.length,
+      after: choice.details.length,
+    });
     added += JSON.stringify(part.part).length;
   }
   for (const annotation of delta.annotations ?? []) choice.annotations.push(annotation);

@@ -39,6 +39,8 @@ export interface ScriptedGatewayOptions {
   upstreams?: string;
   price?: string;
   model?: string;
+  /** 100 where left out. */
+  max_tokens?: number;
   /** Further `limits` of the model, as YAML. */
   limits?: string;
   /** As YAML: `chat, tools` where left out. */
@@ -135,7 +137,14 @@ export async function closeAndAudit(house: ScriptedGateway): Promise<void> {
 }
 
 function yaml(upstreams: Record<string, FakeUpstream>, options: ScriptedGatewayOptions): string {
-  const { provider = '', price = PRICE, settings = '', model = '', limits = '' } = options;
+  const {
+    provider = '',
+    price = PRICE,
+    settings = '',
+    model = '',
+    max_tokens = 100,
+    limits = '',
+  } = options;
   const { uses = 'openai', capabilities = 'chat, tools', key = UPSTREAM_KEY } = options;
   const api_key = key === '' ? '' : `api_key: ${key}, `;
   const manifestOf = (name: string): string =>
@@ -156,7 +165,7 @@ models:
     owner: acme
     capabilities: [${capabilities}]
     upstreams: [${entries}]
-    limits: { max_tokens: 100${limits && `, ${limits}`} }
+    limits: { max_tokens: ${max_tokens}${limits && `, ${limits}`} }
     price: ${price}
     ${model}
 `;

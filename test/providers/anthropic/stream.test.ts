@@ -203,7 +203,7 @@ describe('a stream of the anthropic codec', () => {
       { index: 0, reasoning_content: 'see.' },
       detail('reasoning.text', { text: 'I see.', signature: 'sig' }, 0),
       detail('reasoning.encrypted', { data: 'xyz' }, 1),
-      { index: 0, reasoning_content: '\n\nYes.' },
+      { index: 0, reasoning_content: '\n\nYes.', parted_by: 2 },
       detail('reasoning.text', { text: 'Yes.', signature: 'gis' }, 2),
       { index: 0, content: 'Done.' },
       ...ending('end_turn'),

@@ -51,10 +51,12 @@ const EVERYTHING: ChatCall = callOf({
 /** The compiler holds what the codec sends against the types of Anthropic's own client. */
 function typed(
   model: string,
-  { tools, ...body }: MessagesBody,
+  { tools, messages, ...body }: MessagesBody,
 ): Anthropic.MessageCreateParamsNonStreaming {
   const functions: Anthropic.Tool[] = (tools ?? []) as Tool[];
-  return { model, ...body, ...(tools && { tools: functions }) };
+  // None of its turns has a block of a tool that the API has run.
+  const turns = messages as Anthropic.MessageParam[];
+  return { model, messages: turns, ...body, ...(tools && { tools: functions }) };
 }
 
 describe("requests to Claude beside Anthropic's own client", () => {

@@ -6,12 +6,20 @@ type Part = Readonly<Record<string, unknown>>;
 const SEARCH = 'web_search';
 const SEARCH_ITEM = 'web_search_call';
 
+/** Begins the IDs of blocks that Claude has not made, and could not read. */
+const OWN_ID = 'srvtoolu_tg_';
+
+/** Whether a block stands for the search of an upstream with another API. */
+export function isMadeHere({ id, tool_use_id }: { id?: unknown; tool_use_id?: unknown }): boolean {
+  return [id, tool_use_id].some((one) => textOfField(one).startsWith(OWN_ID));
+}
+
 /** The blocks of the Messages API for what an upstream's own tool has done, if it has any. */
 export function hostedBlocks({ api, part }: HostedPart): Part[] {
   if (api === 'messages') return [part];
   const { type, id, action } = part;
   if (type !== SEARCH_ITEM || !isRecord(action) || action.type !== 'search') return [];
-  const tool_use_id = `srvtoolu_${textOfField(id).replaceAll(/\W/gu, '')}`;
+  const tool_use_id = `${OWN_ID}${textOfField(id).replaceAll(/\W/gu, '')}`;
   const found = recordsIn(action.sources).flatMap(({ url, title }) =>
     typeof url === 'string'
       ? [

@@ -18,6 +18,7 @@ import type { ClientNames } from '../client-names.js';
 import type { ReasoningDetail } from '../codec.js';
 import { hiddenKind, hiddenText } from './hidden-media.js';
 import { unsealed } from './sealed-reasoning.js';
+import { serverToolBlocks } from './server-tool-blocks.js';
 
 /** The format of reasoning that only Claude gets back. */
 export const CLAUDE_FORMAT = 'anthropic-claude-v1';
@@ -28,6 +29,8 @@ export interface Reader {
   ignored: Set<string>;
   names: ClientNames;
   texts: JsonTexts;
+  /** The names of what only an upstream with the same API gets. */
+  inner: Set<string>;
   /** Set if a part that the model cannot see was replaced by a text. */
   hides?: boolean;
 }
@@ -87,9 +90,12 @@ export function isAllowedIn(role: MessagesMessage['role'], { type }: MessagesBlo
 function noteOthers(
   role: MessagesMessage['role'],
   blocks: readonly MessagesBlock[],
-  { ignored }: Reader,
+  { ignored, inner }: Reader,
 ): void {
+  const returned = role === 'assistant' ? serverToolBlocks(blocks) : [];
+  for (const { type } of returned) inner.add(`messages[].content[].${type}`);
   for (const block of blocks) {
+    if (returned.includes(block)) continue;
     const isEmpty = !TYPES.has(block.type) && textOfBlock(block) === '';
     if (isEmpty || !isAllowedIn(role, block))
       ignored.add(`messages[].content[].${headerSafe(block.type)}`);

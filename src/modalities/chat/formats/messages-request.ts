@@ -13,7 +13,11 @@ import type {
 import type { Model } from '../../../core/model.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import { ClientNames } from '../client-names.js';
-import { otherBlockFields, otherToolFields } from '../../../core/block-fields.js';
+import {
+  isServerToolBlock,
+  otherBlockFields,
+  otherToolFields,
+} from '../../../core/block-fields.js';
 import { holdsCacheMark, isCostly, spelling } from '../../../core/costly-fields.js';
 import { memoizeByObject } from '../../../lib/objects.js';
 import { headerSafe } from '../../../http/ignored-header.js';
@@ -23,6 +27,7 @@ import { contentOf, isAllowedIn, messagesOf, type Reader } from './messages-bloc
 import { hasReasoning, spokenTurns } from './empty-turns.js';
 import { foreignFields } from './chat-completion.js';
 import { isSealed } from './sealed-reasoning.js';
+import { serverToolBlocks } from './server-tool-blocks.js';
 import { refuseDeep } from '../../../pipeline/nesting.js';
 
 /** The header in which clients ask for beta features. */
@@ -81,7 +86,7 @@ export interface Translated {
    */
   is_whole: boolean;
   others: readonly OtherField[];
-  /** The names of those within blocks and tools, and their bytes. */
+  /** The names of those within blocks and tools, and of whole blocks, and their bytes. */
   inner_others: readonly string[];
   inner_bytes: number;
 }
@@ -97,7 +102,7 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
   const ignored = new Set<string>();
   const inner = new Set<string>();
   const names = new ClientNames(wordsFor(body));
-  const reader: Reader = { model, ignored, names, texts: new JsonTexts() };
+  const reader: Reader = { model, ignored, names, inner, texts: new JsonTexts() };
   const same: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
     if (value === null || TRANSLATED.has(name)) continue;
@@ -118,7 +123,11 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
   const given = Object.entries(own).filter(([, value]) => value !== undefined && value !== null);
   const turns = messages.flatMap((message, at) => messagesOf(message, `messages[${at}]`, reader));
   const spoken = spokenTurns(turns, names, 'messages');
-  if (spoken.left_out.some(hasReasoning)) ignored.add('messages[].content[].thinking');
+  if (spoken.left_out.some(hasReasoning)) {
+    // With what a tool found beside them, thoughts go to Claude.
+    const left = inner.has('messages[].content[].server_tool_use') ? inner : ignored;
+    left.add('messages[].content[].thinking');
+  }
   const completion = {
     ...Object.fromEntries([...same, ...given]),
     model: body.model,
@@ -147,10 +156,12 @@ function isOfBlock(name: string): boolean {
   return field !== undefined && field in otherBlockFields({ [field]: true });
 }
 
-/** The bytes of the fields of blocks and tools that the gateway does not read. */
+/** The bytes of what the gateway does not read: whole blocks, and fields of blocks and tools. */
 function innerBytes({ system, messages, tools }: MessagesBody): number {
   const bytesOfBlock = (block: MessagesBlock): number =>
-    Buffer.byteLength(JSON.stringify(otherBlockFields(block))) + bytesOfBlocks(block.content);
+    isServerToolBlock(block)
+      ? Buffer.byteLength(JSON.stringify(block))
+      : Buffer.byteLength(JSON.stringify(otherBlockFields(block))) + bytesOfBlocks(block.content);
   const bytesOfBlocks = (blocks: unknown): number =>
     Array.isArray(blocks)
       ? (blocks as MessagesBlock[]).reduce((sum, block) => sum + bytesOfBlock(block), 0)
@@ -309,10 +320,10 @@ function betasIn(headers: RequestHeaders): string[] {
 /** Removes thoughts of other models: those without a signature, or with a sealed one. */
 function withoutForeign({ role, content }: MessagesMessage): MessagesMessage {
   if (typeof content === 'string') return { role, content };
-  return {
-    role,
-    content: content.filter((block) => isAllowedIn(role, block) && !isForeign(block)),
-  };
+  const returned = role === 'assistant' ? serverToolBlocks(content) : [];
+  const isKept = (block: MessagesBlock): boolean =>
+    returned.includes(block) || (isAllowedIn(role, block) && !isForeign(block));
+  return { role, content: content.filter(isKept) };
 }
 
 /** Empties turns of nothing but thoughts, which the API refuses. */

@@ -27,12 +27,16 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
+const PAUSED = 'pause_turn';
+
 /** The stop reason of an answer, as this API writes it. */
 export function ending(
   finish_reason: string | null | undefined,
   hasToolCalls: boolean,
   stop_sequence: string | undefined,
 ): { stop_reason: string; stop_sequence: string | null } {
+  // Its client sends the turn back, and the upstream goes on with it.
+  if (finish_reason === PAUSED) return { stop_reason: PAUSED, stop_sequence: null };
   if (stop_sequence !== undefined) return { stop_reason: 'stop_sequence', stop_sequence };
   const stop_reason = STOP_REASONS[finishReason(finish_reason, hasToolCalls)] ?? 'end_turn';
   return { stop_reason, stop_sequence: null };
@@ -108,7 +112,10 @@ export class MessagesWriter extends EventWriter {
     const { content, reasoning_content, reasoning_details, tool_calls, finish_reason } = delta;
     let events = '';
     if (this.visible.reasoning) {
-      if (reasoning_content) events += this.#thinking(reasoning_content);
+      if (reasoning_content) {
+        // A thought is a block of its own, and signed as it is.
+        events += this.#thinking(reasoning_content.slice(delta.parted_by));
+      }
       for (const detail of reasoning_details ?? []) events += this.#detail(detail);
     }
     if (this.visible.tools) for (const part of delta.hosted_parts ?? []) events += this.#host(part);

@@ -1,3 +1,4 @@
+import { isServerToolBlock } from '../../../core/block-fields.js';
 import type { ShapeOf, TextFields } from '../../../pipeline/text-walk.js';
 
 const source: ShapeOf = ({ type }) => {
@@ -30,11 +31,30 @@ const BLOCKS: ReadonlyMap<unknown, TextFields> = new Map<unknown, TextFields>([
   ['tool_reference', { ...MARKED, tool_name: 'kept' }],
 ]);
 
+/**
+ * What Claude's own API has sealed in the result of a tool that it ran. Elsewhere it would be sent
+ * as text; in a turn of the assistant no other upstream gets it.
+ */
+const FOUND: TextFields = {
+  encrypted_content: 'kept',
+  encrypted_index: 'kept',
+  encrypted_stdout: 'kept',
+};
+const SERVER_TOOL: TextFields = { ...MARKED, id: 'kept', name: 'kept', input: 'data' };
+const SERVER_RESULT: TextFields = { ...MARKED, tool_use_id: 'kept', content: FOUND };
+
+const assistantBlock: ShapeOf = (one) => {
+  if (!isServerToolBlock(one)) return block(one);
+  return one.type === 'server_tool_use' ? SERVER_TOOL : SERVER_RESULT;
+};
+const message: ShapeOf = ({ role }) =>
+  role === 'assistant' ? { content: assistantBlock } : { content: block };
+
 /** Locates the texts of a body of the Messages API. */
 export const MESSAGES_TEXTS: TextFields = {
   model: 'kept',
   system: block,
-  messages: { content: block },
+  messages: message,
   // The model reads descriptions and schemas of tools, so they are texts.
   tools: { name: 'kept', input_examples: 'data', cache_control: 'kept' },
   tool_choice: 'kept',

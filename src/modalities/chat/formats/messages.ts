@@ -141,9 +141,10 @@ function blocksOf({
   tool_calls,
 }: ChatChoice) {
   const texts = new JsonTexts();
+  const thoughts = (reasoning_details ?? []).map(thoughtBlocks);
   return [
-    ...thinkingOf(reasoning_details ?? [], reasoning_content),
-    ...spokenBlocks(content ?? '', hosted_parts ?? []),
+    ...unsignedThoughts(thoughts, reasoning_content),
+    ...spokenBlocks(content ?? '', thoughts, hosted_parts ?? []),
     ...(tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => ({
       type: 'tool_use',
       id,
@@ -153,36 +154,46 @@ function blocksOf({
   ];
 }
 
-/** The text in pieces, between the blocks of the tools that the upstream has run. */
-function spokenBlocks(content: string, parts: readonly HostedPart[]): object[] {
+/**
+ * Thoughts and text in pieces, between the blocks of the tools that the upstream has run: Claude
+ * refuses thoughts that come back in another order.
+ */
+function spokenBlocks(
+  content: string,
+  thoughts: readonly object[][],
+  parts: readonly HostedPart[],
+): object[] {
   const blocks: object[] = [];
-  let from = 0;
-  const say = (to: number): void => {
+  let [from, thought] = [0, 0];
+  const say = (to: number, after: number): void => {
+    blocks.push(...thoughts.slice(thought, after).flat());
     if (to > from) blocks.push({ type: 'text', text: content.slice(from, to) });
-    from = Math.max(from, to);
+    [from, thought] = [Math.max(from, to), Math.max(thought, after)];
   };
   for (const part of parts) {
-    say(part.at ?? 0);
+    say(part.at ?? 0, part.after ?? thoughts.length);
     blocks.push(...hostedBlocks(part));
   }
-  say(content.length);
+  say(content.length, thoughts.length);
   return blocks;
 }
 
-/** The signed blocks unchanged, or all of the reasoning in one block without a signature. */
-function thinkingOf(details: readonly ReasoningDetail[], text: string | undefined): object[] {
-  const blocks = details.flatMap((detail): object[] => {
-    const { type, text: thinking, signature, data } = detail;
-    if (type === 'reasoning.encrypted') {
-      return data ? [{ type: 'redacted_thinking', data: carriedState(detail, data) }] : [];
-    }
-    const proof = signature ? carriedState(detail, signature) : '';
-    return thinking || proof
-      ? [{ type: 'thinking', thinking: thinking ?? '', signature: proof }]
-      : [];
-  });
-  if (blocks.some((block) => 'thinking' in block) || !text) return blocks;
-  return [{ type: 'thinking', thinking: text, signature: '' }, ...blocks];
+/** The block of a thought, with its state unchanged; none if there is nothing in it. */
+function thoughtBlocks(detail: ReasoningDetail): object[] {
+  const { type, text: thinking, signature, data } = detail;
+  if (type === 'reasoning.encrypted') {
+    return data ? [{ type: 'redacted_thinking', data: carriedState(detail, data) }] : [];
+  }
+  const proof = signature ? carriedState(detail, signature) : '';
+  return thinking || proof
+    ? [{ type: 'thinking', thinking: thinking ?? '', signature: proof }]
+    : [];
+}
+
+/** All of the reasoning in one block without a signature, where no thought has a text. */
+function unsignedThoughts(thoughts: readonly object[][], text: string | undefined): object[] {
+  if (!text || thoughts.flat().some((block) => 'thinking' in block)) return [];
+  return [{ type: 'thinking', thinking: text, signature: '' }];
 }
 
 /** The usage as this API writes it: each token of the prompt counts in one class only. */
