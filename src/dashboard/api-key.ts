@@ -27,7 +27,7 @@ export function keyReader({
     if (caller) return caller;
     if (!(await store.isKey(secret_sha256))) {
       const what = 'wrong API keys';
-      enforceRate(rate_limiters.failed_keys, addressOf(req), limits.failed_keys, what);
+      await enforceRate(rate_limiters.failed_keys, addressOf(req), limits.failed_keys, what);
     }
     throw unauthorized('The API key is not valid.');
   };

@@ -25,7 +25,7 @@ export function tokenReader({
     // As for API keys: a program with a revoked token gets 401 however often it asks.
     if (!(await store.tokens.isToken(secret))) {
       const what = 'wrong management tokens';
-      enforceRate(rate_limiters.failed_keys, addressOf(req), limits.failed_keys, what);
+      await enforceRate(rate_limiters.failed_keys, addressOf(req), limits.failed_keys, what);
     }
     throw new GatewayError('invalid_token', 'The management token is not valid.', {
       headers: { 'www-authenticate': 'Bearer' },

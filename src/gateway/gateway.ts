@@ -22,8 +22,8 @@ import { refuseMalformed } from '../http/malformed-request.js';
 import { textReader } from '../pipeline/modality.js';
 import type { Services } from '../pipeline/services.js';
 import { MediaReader } from '../lib/media-reader.js';
-import { createRateLimiters } from '../lib/rate-limiter.js';
 import { Journal } from '../store/journal/journal.js';
+import { openAddressLimits } from '../store/rates/address-limits.js';
 import { openStore } from '../store/open.js';
 import type { Store } from '../store/store-types.js';
 import { createPollClient, type PollClient } from '../upstream/poll-client.js';
@@ -144,7 +144,7 @@ export class Gateway {
     const max = checked.configuration.requests.queue;
     this.#records = new RecordQueue({ store: store.requests, log: options.log, max });
     this.#sinks = [this.#access_log, ...views.sinks];
-    this.#rate_limiters = createRateLimiters(options.now);
+    this.#rate_limiters = openAddressLimits(store.rates, this.#now);
     const { log, now, random, store_wait_ms: wait_ms } = options;
     this.#rests = new UpstreamRests({ store: store.rests, log, now: this.#now });
     const credentials = { tokens: createTokenSource(now), now };

@@ -4,12 +4,21 @@ const MINUTE_MS = 60_000;
  */
 const MAX_ADDRESSES = 10_000;
 
-/** Rate limiters by address. Each process has its own, and a reload keeps them. */
-export interface RateLimiters {
-  failed_keys: RateLimiter;
-  sign_ins: RateLimiter;
+/** Counts calls by address. */
+export interface AddressLimiter {
+  /**
+   * Counts a call. Returns 0, or the ms to wait if the call is refused. Refused calls do not count.
+   */
+  consume(address: string, per_minute: number): number | Promise<number>;
 }
 
+/** Rate limiters by address. A reload keeps them. */
+export interface RateLimiters {
+  failed_keys: AddressLimiter;
+  sign_ins: AddressLimiter;
+}
+
+/** Those of one process. */
 export function createRateLimiters(now: () => number): RateLimiters {
   return { failed_keys: new RateLimiter(now), sign_ins: new RateLimiter(now) };
 }
@@ -18,7 +27,7 @@ export function createRateLimiters(now: () => number): RateLimiters {
  * Allows each address a number of calls per minute, as a leaky bucket: an address may make all its
  * calls at once, and gets them back evenly over the minute.
  */
-export class RateLimiter {
+export class RateLimiter implements AddressLimiter {
   /** When each address has all its calls again. The addresses counted last are at the end. */
   readonly #full_ms = new Map<string, number>();
 
@@ -31,9 +40,6 @@ export class RateLimiter {
     return this.#full_ms.size;
   }
 
-  /**
-   * Counts a call. Returns 0, or the ms to wait if the call is refused. Refused calls do not count.
-   */
   consume(address: string, per_minute: number): number {
     const now_ms = this.now();
     const each_ms = MINUTE_MS / per_minute;

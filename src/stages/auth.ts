@@ -37,7 +37,7 @@ export const auth = (modalities: Modalities): Stage => ({
         // and a program with a revoked key gets 401 however often it asks.
         const isGuess = !(await store.isKey(secret_sha256));
         if (isGuess)
-          enforceRate(
+          await enforceRate(
             rate_limiters.failed_keys,
             addressOf(ctx.req),
             max_per_minute,

@@ -9,7 +9,7 @@ export interface Flow {
   services: DashboardServices;
   https: boolean;
   /** Counts an attempt. Throws `rate_limited` if an address makes too many. */
-  count(req: DashboardContext['req']): void;
+  count(req: DashboardContext['req']): Promise<void>;
 }
 
 export function createFlow(services: DashboardServices): Flow {

@@ -14,7 +14,7 @@ async function follow(flow: Flow, ctx: DashboardContext): Promise<void> {
     ctx.status = 204;
     return;
   }
-  flow.count(ctx.req);
+  await flow.count(ctx.req);
   const { sign_in } = flow.services.store;
   const { token } = ctx.query;
   const isWellFormed = typeof token === 'string' && /^[\w-]{43}$/u.test(token);

@@ -41,7 +41,7 @@ async function begin(party: Party, ctx: DashboardContext): Promise<void> {
   const { flow, provider, service } = party;
   const { store, configuration } = flow.services;
   if (ctx.method === 'HEAD') return answerEmpty(ctx);
-  flow.count(ctx.req);
+  await flow.count(ctx.req);
   const { return_to: wanted } = ctx.query;
   const return_to = returnTo(wanted, configuration.public_url);
   const pending: PendingSignIn = { provider: provider.name, return_to };
@@ -58,7 +58,7 @@ async function finish(party: Party, ctx: DashboardContext): Promise<void> {
   const { store, configuration, log } = flow.services;
   const { credit_nano } = configuration.sign_in;
   if (ctx.method === 'HEAD') return answerEmpty(ctx);
-  flow.count(ctx.req);
+  await flow.count(ctx.req);
   const { identity, return_to } = await identify(party, ctx).catch((error: unknown) =>
     refuse(party, ctx, refusalOf(error, service.title)),
   );

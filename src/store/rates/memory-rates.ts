@@ -3,6 +3,7 @@ import type { RateCommand, RateCounts, RateEnding, RateResult, RateStore } from 
 
 /** The counters of a process that serves its store alone. They begin anew with it. */
 export class MemoryRates implements RateStore {
+  readonly is_shared = false;
   readonly #counters = new Map<string, RateCounts>();
 
   constructor(private readonly now: () => number) {}

@@ -6,6 +6,9 @@ export const MINUTE_MS = 60_000;
 /** A window that begins later than this after the present one comes from a clock that was wrong. */
 export const AHEAD_MS = 2 * MINUTE_MS;
 
+/** The counters of addresses begin so, and are deleted once their minute is over. */
+export const ADDRESS_COUNTERS = 'address ';
+
 /** The counter of a key or an account, over all endpoints without counters of their own. */
 export function ownedCounter(owner: 'key' | 'account', id: string): string {
   return `${owner} ${id}`;

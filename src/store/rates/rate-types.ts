@@ -51,6 +51,8 @@ export interface RateEnding {
  * store, all of them share the counters.
  */
 export interface RateStore {
+  /** Whether other processes may count in it. */
+  readonly is_shared: boolean;
   /** Counts a request in all counters, or refuses it and changes nothing. */
   take(command: RateCommand): RateResult | Promise<RateResult>;
   /** Ends a request, and corrects its tokens. */

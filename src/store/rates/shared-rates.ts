@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Database } from '../database.js';
 import { LEASE_MS, type Process } from '../leases/leases.js';
-import { countsIn, countsOfRow, windowAt } from './rate-counts.js';
+import { ADDRESS_COUNTERS, countsIn, countsOfRow, windowAt } from './rate-counts.js';
 import type {
   HotRates,
   RateCommand,
@@ -18,6 +18,7 @@ const IDLE_MS = 3_600_000;
 
 /** The counters in the store, which several processes share. */
 export class SharedRates implements RateStore {
+  readonly is_shared = true;
   /** The counters whose minute has no request left, by what the store has last said. */
   readonly #full = new Map<string, RateCounts>();
   /** The requests whose end is not written. */
@@ -93,6 +94,13 @@ export class SharedRates implements RateStore {
       knex('rates')
         .where('window_ms', '<', window_ms - IDLE_MS)
         .where('in_flight', 0)
+        .delete(),
+    );
+    // There may be as many as somebody has addresses.
+    await this.database.read((knex) =>
+      knex('rates')
+        .where('window_ms', '<', window_ms)
+        .where('counter', 'like', `${ADDRESS_COUNTERS}%`)
         .delete(),
     );
   }
