@@ -135,6 +135,53 @@ describe('an export of a provider', () => {
     );
   });
 
+  it('of Azure has the model and the class in the names of its meters', async () => {
+    const rows = [
+      'gpt-4o-mini-0718-Inp-glbl Tokens',
+      'gpt 4.1 cached Inp glbl Tokens',
+      'GPT 5 Mini outpt Glbl 1M Tokens',
+      'gpt-4o-aud-1217 Inp glbl Tokens',
+      'gpt-4o-transcribe-aud-inp-glbl Tokens',
+      'gpt-4o-mini-tts-aud-out-glbl Tokens',
+      'Image Generation Standard',
+    ].map((meter) => `10/14/2026,Azure OpenAI,${meter},1K,5,0.25,USD,Usage`);
+    const head =
+      'Date,MeterSubCategory,MeterName,UnitOfMeasure,Quantity,CostInBillingCurrency,' +
+      'BillingCurrencyCode,ChargeType,MeterCategory,ProductName';
+    const others = [
+      '10/14/2026,,gpt-4o-0806-Inp-glbl Tokens,1K,5,9,USD,Purchase,Foundry Models,',
+      '10/14/2026,,Standard HDD,1,5,9,USD,Usage,Storage,',
+    ];
+    const text = [head, ...rows.map((row) => `${row},Cognitive Services,`), ...others].join('\r\n');
+    const { formats, lines } = await read(text);
+    expect(formats).to.deep.equal(['azure-costs']);
+    expect(lines.map(({ model, class: of }) => [model, of])).to.deep.equal([
+      ['gpt-4o-mini-0718', 'input'],
+      ['gpt-4.1', 'cached_input'],
+      ['gpt-5-mini', 'output'],
+      ['gpt-4o-aud-1217', 'audio_input'],
+      ['gpt-4o-transcribe', 'audio_input'],
+      ['gpt-4o-mini-tts', 'audio_output'],
+      ['image-generation-standard', undefined],
+    ]);
+    expect(lines[0]).to.deep.include({ day: DAY, cost_nano: NANO / 4n });
+    expect(lines[0]).not.to.have.property('tokens');
+  });
+
+  it('of Azure in another currency has the cost in dollars beside it, else is refused', async () => {
+    const head = 'date,meterCategory,meterName,costInBillingCurrency,billingCurrency';
+    const row = `${DAY},Azure OpenAI,gpt 4o 1120 Outp glbl Tokens,1.8,EUR`;
+    expect((await read(`${head},costInUsd\n${row},2\n`)).lines).to.deep.equal([
+      { day: DAY, model: 'gpt-4o-1120', cost_nano: 2n * NANO, class: 'output' },
+    ]);
+    expect(await faultOf(`${head}\n${row}\n`)).to.include(
+      '"EUR" in the column billing_currency is not USD, and the row has no cost_in_usd',
+    );
+    expect(await faultOf(`${head}\n${row.replace(DAY, '13/40/2026')}\n`)).to.include(
+      '"13/40/2026" in the column date is no date, such as 10/31/2026',
+    );
+  });
+
   it('of a marketplace counts millions, and names the model by its product', async () => {
     const head =
       'line_item_line_item_type,line_item_usage_start_date,line_item_product_code,' +
