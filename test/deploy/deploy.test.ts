@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +21,7 @@ interface Service {
   ports?: string[];
   environment?: Record<string, string>;
   volumes?: string[];
+  entrypoint?: string[];
   depends_on?: string[] | Record<string, { condition: string }>;
   stop_grace_period?: string;
   healthcheck?: object;
@@ -154,7 +155,8 @@ describe('deploy/compose.postgres.yaml', () => {
       const { store, public_url } = await configured(
         Object.fromEntries(given) as Record<string, string>,
       );
-      expect(store).to.equal('postgres://tollgate:c0ffee@postgres/tollgate');
+      const hosts = 'postgres,standby/tollgate?target_session_attrs=read-write';
+      expect(store).to.equal(`postgres://tollgate:c0ffee@${hosts}`);
       expect(public_url).to.equal('https://ai.example.com');
       expect(depends_on).to.deep.equal({ postgres: { condition: 'service_healthy' } });
     }
@@ -164,6 +166,22 @@ describe('deploy/compose.postgres.yaml', () => {
     const journals = gateways.map((name) => services[name]?.volumes?.[1]?.split(':')[0]);
     expect(new Set(journals).size).to.equal(2);
     expect(Object.keys(volumes)).to.include.members(journals);
+  });
+
+  it('has a standby, which follows the primary by the scripts that each of them mounts', () => {
+    const { postgres, standby } = services;
+    expect(standby?.image).to.equal(postgres?.image);
+    expect(standby?.environment).to.include({
+      PRIMARY_HOST: 'postgres',
+      PRIMARY_USER: postgres?.environment?.POSTGRES_USER,
+      PGPASSWORD: postgres?.environment?.POSTGRES_PASSWORD,
+    });
+    expect(standby?.entrypoint).to.deep.equal(['bash', '/standby.sh']);
+    for (const service of [postgres, standby]) {
+      const [data = '', script = ''] = service?.volumes ?? [];
+      expect(Object.keys(volumes)).to.include(data.split(':')[0]);
+      expect(existsSync(join(ROOT, 'deploy', script.split(':')[0] ?? '')), script).to.equal(true);
+    }
   });
 
   it('publishes Caddy alone, which knows the gateways by their names', () => {
@@ -226,5 +244,63 @@ describe('deploy/tollgate.service', () => {
     expect(verified.output).not.to.include('tollgate.service:');
     const [, exposure] = /exposure level for \S+: (\d+\.\d)/u.exec(output) ?? [];
     expect(Number(exposure), output).to.be.at.most(2);
+  });
+});
+
+describe('deploy/tollgate@.service.d', () => {
+  it('makes of tollgate.service one gateway a port, each with a folder of its own', function () {
+    if (!isInstalled('systemd-analyze')) this.skip();
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-units-'));
+    const name = 'tollgate@8081.service';
+    copyFileSync(join(ROOT, 'deploy/tollgate.service'), join(folder, 'tollgate@.service'));
+    cpSync(join(ROOT, 'deploy/tollgate@.service.d'), join(folder, 'tollgate@.service.d'), {
+      recursive: true,
+    });
+    const env = { SYSTEMD_UNIT_PATH: `${folder}:` };
+    const verified = run('systemd-analyze', ['verify', '--man=no', name], env);
+    rmSync(folder, { recursive: true });
+    expect(verified.status, verified.output).to.equal(0);
+    expect(verified.output).not.to.include('tollgate@');
+  });
+
+  it('sets the variable and the folder that its first lines name', async () => {
+    const conf = read('deploy/tollgate@.service.d/port.conf');
+    const lines = ['listen', 'drain_delay', 'journal'].map(
+      (key) => new RegExp(`${key}: (?:'([^']+)'|(\\w+))`, 'u').exec(conf) ?? [],
+    );
+    const [listen, delay, journal] = lines.map(([, quoted, plain]) => quoted ?? plain);
+    expect(listen).to.equal('127.0.0.1:${TOLLGATE_PORT}');
+    expect(conf).to.include('\nEnvironment=TOLLGATE_PORT=%i\n');
+    expect(delay).to.equal('5s');
+    const state = /^StateDirectory=(.+)$/mu.exec(conf)?.[1]?.replace('%i', '${TOLLGATE_PORT}');
+    expect(journal).to.equal(`/var/lib/${state}/journal`);
+  });
+});
+
+describe('.github/workflows/image.yaml', () => {
+  it('publishes what it tried: for two kinds of processors, with SBOM and provenance', () => {
+    interface Job {
+      needs?: string;
+      steps: { uses?: string; run?: string; with?: Record<string, unknown> }[];
+    }
+    const { jobs } = parse(read('.github/workflows/image.yaml')) as {
+      jobs: Record<'try' | 'publish', Job>;
+    };
+    const built = (job: Job): Record<string, unknown>[] =>
+      job.steps
+        .filter(({ uses }) => uses?.startsWith('docker/build-push-action@'))
+        .map((step) => step.with ?? {});
+    expect(jobs.publish.needs).to.equal('try');
+    expect(built(jobs.publish)).to.have.length(1);
+    expect(built(jobs.publish)[0]).to.include({
+      file: 'deploy/Dockerfile',
+      platforms: 'linux/amd64,linux/arm64',
+      sbom: true,
+      provenance: 'mode=max',
+    });
+    expect(built(jobs.try)[0]).to.include({ file: 'deploy/Dockerfile', load: true });
+    const script = jobs.try.steps.map((step) => step.run ?? '').join('');
+    expect(spawnSync('bash', ['-n'], { input: script }).status).to.equal(0);
+    expect(script).to.include('--read-only').and.to.include('--cap-drop ALL');
   });
 });
