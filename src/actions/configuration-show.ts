@@ -8,7 +8,8 @@ import type {
 } from '../core/configuration.js';
 import { costCard, type Model, type Upstream } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
-import { placeOf } from '../store/postgres/postgres-place.js';
+import type { StorePlace } from '../core/store-place.js';
+import { hostsOfUrl } from '../store/postgres/postgres-place.js';
 import { oneAction, requireGateway } from './action.js';
 
 /** Stages whose options are safe to show. The options of an operator's own stage may be secrets. */
@@ -85,11 +86,15 @@ export function configurationShape(configuration: Configuration): object {
 }
 
 /** The address of the store, without user and password. */
-function storeShape(url: string): object {
+function storeShape({ url, session_url, ...store }: StorePlace): object {
   if (url.startsWith('sqlite:')) return { kind: 'sqlite', file: url.slice('sqlite:'.length) };
-  const all = placeOf(url).urls.map((one) => new URL(one));
-  const host = all.map((one) => one.host).join(',');
-  return { kind: 'postgres', host, database: all[0]?.pathname.slice(1) };
+  const session_host = session_url === undefined ? undefined : addressOf(session_url).host;
+  return { kind: 'postgres', ...addressOf(url), session_host, ...store };
+}
+
+function addressOf(url: string): { host: string; database: string | undefined } {
+  const all = hostsOfUrl(url).urls.map((one) => new URL(one));
+  return { host: all.map((one) => one.host).join(','), database: all[0]?.pathname.slice(1) };
 }
 
 function signInShape({ sign_in }: Configuration): object {

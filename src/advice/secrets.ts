@@ -1,4 +1,4 @@
-import { readPostgresPlace } from '../store/postgres/postgres-place.js';
+import { readPostgresHosts } from '../store/postgres/postgres-place.js';
 import { STAND_IN, isSecret, mayBeSecret, variableOf } from '../config/clear-text.js';
 import type { ReadProvider } from '../config/adapter.js';
 import { memoizeByObject } from '../lib/objects.js';
@@ -38,14 +38,16 @@ export const secretInClear: Advice = {
         as_written: true,
       };
     }
-    const [url] = readPostgresPlace(source.text('/store') ?? '')?.urls ?? [];
-    if (!url || source.hides('/store') || new URL(url).password === '') return;
-    const at = new URL(url).password.includes('%40') ? ', with @ as %40 there' : '';
-    yield {
-      pointer: '/store',
-      message: 'the password of the store stands in clear text in this file',
-      hint: `write postgres://USER:\${DB_PASSWORD}@HOST/DATABASE, and set that variable${at}`,
-    };
+    for (const pointer of ['/store', '/store/url', '/store/session_url']) {
+      const [url] = readPostgresHosts(source.text(pointer) ?? '')?.urls ?? [];
+      if (!url || source.hides(pointer) || new URL(url).password === '') continue;
+      const at = new URL(url).password.includes('%40') ? ', with @ as %40 there' : '';
+      yield {
+        pointer,
+        message: 'the password of the store stands in clear text in this file',
+        hint: `write postgres://USER:\${DB_PASSWORD}@HOST/DATABASE, and set that variable${at}`,
+      };
+    }
   },
 };
 

@@ -2,8 +2,9 @@ import { dirname } from 'node:path';
 import type { FinishedFile } from '../config/load.js';
 import { hasOwnAddress } from '../pipeline/model-check.js';
 import { isAllowed } from '../config/allow-list.js';
+import { storeUrlPointer } from '../config/store-place.js';
 import { nearestWord } from '../yaml/did-you-mean.js';
-import { pointer as join, quote } from '../yaml/source.js';
+import { pointer as join, label, quote } from '../yaml/source.js';
 import { parseDuration } from '../yaml/units.js';
 import type { Advice } from './advice.js';
 
@@ -129,12 +130,12 @@ export const emptiedFolder: Advice = {
   saves: 'the ledger, and the charges that wait for it',
   *check({ source, configuration: { directory, store, journal } }) {
     const kept = [
-      ['store', store.replace(/^sqlite:/u, ''), 'sqlite:/var/lib/tollgate/tollgate.db'],
-      ['journal', journal, '/var/lib/tollgate/journal'],
+      [storeUrlPointer(source), store.url, 'sqlite:/var/lib/tollgate/tollgate.db'],
+      ['/journal', journal, '/var/lib/tollgate/journal'],
     ] as const;
-    for (const [key, path, usual] of kept) {
-      const [, folder] = EMPTIED.exec(path) ?? [];
-      const pointer = `/${key}`;
+    for (const [pointer, path, usual] of kept) {
+      const [, folder] = EMPTIED.exec(path.replace(/^sqlite:/u, '')) ?? [];
+      const key = label(pointer);
       if (folder === undefined || !source.has(pointer) || source.hides(pointer)) continue;
       // All of a configuration that stands there itself is for a trial.
       if (dirname(`${directory}/.`).startsWith(folder)) continue;

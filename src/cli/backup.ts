@@ -26,13 +26,13 @@ export function backupCommand(): Command {
 }
 
 async function backup(file: string, { config, force = false, json }: Options): Promise<void> {
-  const { journalFolderOf, storeUrlOf } = await import('../config/single-settings.js');
+  const { journalFolderOf, storePlaceOf } = await import('../config/single-settings.js');
   const { backupStore } = await import('../store/backup.js');
   const { chargesIn } = await import('../store/journal/journal.js');
   const env = environmentOf(config);
-  const url = await storeUrlOf(config, env);
-  const folder = await journalFolderOf(config, env, url);
-  const report = await backupStore(url, file, { force, signal: stopSignal() });
+  const place = await storePlaceOf(config, env);
+  const folder = await journalFolderOf(config, env, place.url);
+  const report = await backupStore(place, file, { force, signal: stopSignal() });
   const journal = { folder, charges: await chargesIn(folder) };
   if (json) return printJson({ ...report, journal });
   const { accounts, entries, open_holds, bytes } = report;

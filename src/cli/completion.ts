@@ -71,9 +71,10 @@ async function namesOf(list: ListName, config: string): Promise<readonly string[
 }
 
 async function accounts(config: string): Promise<string[]> {
-  const { storeUrlOf } = await import('../config/single-settings.js');
+  const { storePlaceOf } = await import('../config/single-settings.js');
   const { accountNames } = await import('../store/accounts/account-names.js');
-  const names = await accountNames(await storeUrlOf(config, environmentOf(config)), MAX_ACCOUNTS);
+  const { url } = await storePlaceOf(config, environmentOf(config));
+  const names = await accountNames(url, MAX_ACCOUNTS);
   return names.filter((name) => !/\p{C}/u.test(name));
 }
 

@@ -32,12 +32,12 @@ export function migrateCommand(): Command {
 }
 
 async function migrate({ config, dryRun = false, json }: MigrateOptions): Promise<void> {
-  const { storeUrlOf } = await import('../config/single-settings.js');
+  const { storePlaceOf } = await import('../config/single-settings.js');
   const { migrate: migrateStore, pendingMigrations } = await import('../store/migrate.js');
-  const url = await storeUrlOf(config, environmentOf(config));
-  const pending = await pendingMigrations(url);
+  const place = await storePlaceOf(config, environmentOf(config));
+  const pending = await pendingMigrations(place);
   if (!json && pending.length > 0) printPending(pending);
-  const { applied } = dryRun ? { applied: [] } : await migrateStore(url);
+  const { applied } = dryRun ? { applied: [] } : await migrateStore(place);
   if (json) return printJson({ applied, pending: pending.map(jsonOfMigration) });
   if (applied.length > 0) printLine(`Applied ${applied.join(', ')}.`);
   else printLine(pending.length > 0 && dryRun ? 'Nothing was changed.' : UP_TO_DATE);

@@ -21,7 +21,7 @@ export type StatusReport = Awaited<ReturnType<typeof reportOf>>;
 
 /** Asks the gateway, the configuration and the store; each may be broken by itself. */
 export async function reportOf({ config, listen }: StatusOptions, now_ms: number) {
-  const { journalFolderOf, listenAddressOf, storeUrlOf } =
+  const { journalFolderOf, listenAddressOf, storePlaceOf } =
     await import('../config/single-settings.js');
   const { chargesIn } = await import('../store/journal/journal.js');
   const { check } = await import('../gateway/check.js');
@@ -30,7 +30,7 @@ export async function reportOf({ config, listen }: StatusOptions, now_ms: number
   const ignored = (): void => undefined;
   const address =
     listen === undefined ? await listenAddressOf(config, env, ignored) : listenAddress(listen);
-  const url = await storeUrlOf(config, env, ignored);
+  const { url } = await storePlaceOf(config, env, ignored);
   const { faults, configuration } = await check(config, env);
   const { listAge } = await import('../config/list-age.js');
   const { MODALITIES } = await import('../modalities/index.js');

@@ -18,13 +18,13 @@ export async function withStore<T>(
   { creates }: { creates: boolean } = { creates: false },
 ): Promise<T> {
   // Imported here, so that a command without a store starts fast.
-  const { storeUrlOf, timeZoneOf } = await import('../config/single-settings.js');
+  const { storePlaceOf, timeZoneOf } = await import('../config/single-settings.js');
   const { openStore } = await import('../store/open.js');
   const env = environmentOf(file);
-  const url = await storeUrlOf(file, env, (fault) => warnOfBroken(file, fault));
+  const place = await storePlaceOf(file, env, (fault) => warnOfBroken(file, fault));
   const time_zone = await timeZoneOf(file, env, () => undefined);
   const purpose = creates ? 'creating' : 'using';
-  const store = await openStore(url, { now: Date.now, time_zone, purpose });
+  const store = await openStore(place, { now: Date.now, time_zone, purpose });
   try {
     return await work(store);
   } finally {

@@ -7,7 +7,8 @@ import { readTraces } from './traces.js';
 import { readSignIn } from './sign-in.js';
 import type { Source } from '../yaml/source.js';
 import { readTimeZone } from '../yaml/time-zone.js';
-import { checkUnreadStore, readStoreUrl } from './store-url.js';
+import { readStorePlace } from './store-place.js';
+import { checkUnreadStore } from './store-url.js';
 import type { Configuration } from '../core/configuration.js';
 import { readRateLimits } from './rates.js';
 import { readDuration, readSize } from '../yaml/units.js';
@@ -66,7 +67,6 @@ const KEEP_TOTALS = { ...KEEP, default: 400 * 24 * HOUR_MS };
 export const LISTEN = { host: '127.0.0.1', port: 8080 };
 const METRICS = { host: '127.0.0.1', port: 9464 };
 const DEFAULT_LISTEN = `${LISTEN.host}:${LISTEN.port}`;
-export const DEFAULT_STORE = 'sqlite:data/tollgate.db';
 const DEFAULT_JOURNAL = 'data/journal';
 
 /** The settings of the process. Models, providers and endpoints are read elsewhere. */
@@ -81,11 +81,11 @@ export function readSettings(
   const public_url = readPublicUrl(source, url, String(address));
   const dashboard = gateway.dashboard ?? true;
   checkJournal(source, gateway.journal);
-  checkUnreadStore(source);
+  for (const at of ['/store', '/store/url', '/store/session_url']) checkUnreadStore(source, at);
   const limits = readLimits(source, gateway.limits ?? {});
   const keep_alive_ms = duration('keep_alive', 15_000, 100);
   const drain_ms = duration('drain', 30_000, 0);
-  const store = readStoreUrl(source, gateway.store ?? DEFAULT_STORE, directory);
+  const store = readStorePlace(source, gateway.store, directory);
   const listen = readListen(source, 'listen', address, LISTEN);
   const metrics =
     gateway.metrics === undefined
@@ -97,7 +97,7 @@ export function readSettings(
     public_url,
     is_public_url_default: url === undefined && !source.invalid_pointers.has('/public_url'),
     store,
-    journal: journalFolder(directory, store, gateway.journal),
+    journal: journalFolder(directory, store.url, gateway.journal),
     time_zone: readTimeZone(source, '/time_zone', gateway.time_zone),
     drain_ms,
     drain_delay_ms: duration('drain_delay', 0, 0),

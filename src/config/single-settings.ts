@@ -7,31 +7,42 @@ import { parse } from '../yaml/parse.js';
 import { readRegular } from '../yaml/regular-file.js';
 import { Report } from '../yaml/report.js';
 import type { Configuration } from '../core/configuration.js';
-import { DEFAULT_STORE, journalFolder, readPublicUrl, LISTEN } from './settings.js';
+import type { StorePlace } from '../core/store-place.js';
+import { journalFolder, readPublicUrl, LISTEN } from './settings.js';
 import { readListen } from './listen-address.js';
 import { quote, type Source } from '../yaml/source.js';
-import { readStoreUrl } from './store-url.js';
+import { readStorePlace } from './store-place.js';
 import { DEFAULT_TIME_ZONE, isTimeZone } from '../yaml/time-zone.js';
 import { unreadable } from '../yaml/unreadable.js';
+import { validate } from '../yaml/validate.js';
 
 /** Is told the first fault of a file that is no YAML, of which only some lines are used. */
 export type OnBroken = (fault: ConfigFault) => void;
 
 /**
- * The URL of the store, for commands that need nothing else of gateway.yaml. They work in a shell
+ * The place of the store, for commands that need nothing else of gateway.yaml. They work in a shell
  * without the secrets of the service, and with `on_broken` also where the file is no YAML but has a
- * line `store: URL`. Throws `Unreadable` or `ConfigError`.
+ * line `store: URL`, or a block `store:`. Throws `Unreadable` or `ConfigError`.
  */
-export function storeUrlOf(
+export async function storePlaceOf(
   file: string,
   env: NodeJS.ProcessEnv,
   on_broken?: OnBroken,
-): Promise<string> {
-  const read = (source: Source, written: string | undefined): string => {
-    if (written === undefined) refuseGuess(source);
-    return readStoreUrl(source, written ?? DEFAULT_STORE, dirname(resolve(file)));
+): Promise<StorePlace> {
+  const source = await sourceOf(file, env, on_broken);
+  const written = isRecord(source.value) ? source.value.store : undefined;
+  if (typeof written !== 'string' && !isRecord(written)) refuseGuess(source);
+  // The faults of all other keys do not matter here.
+  source.value = {
+    owners: {},
+    providers: {},
+    models: {},
+    ...(written !== undefined && { store: written }),
   };
-  return part(file, env, 'store', read, on_broken);
+  const { store } = validate(source, 'gateway');
+  const place = readStorePlace(source, store, dirname(resolve(file)));
+  refuseFaults(source, 'store');
+  return place;
 }
 
 /** The folder of the journal beside that store. Throws likewise. */
@@ -103,35 +114,47 @@ function isTwin({ whole }: Source, { code, column, line }: ConfigFault, key: str
 async function part<T>(
   file: string,
   env: NodeJS.ProcessEnv,
-  key: 'store' | 'time_zone' | 'public_url' | 'models' | 'providers' | 'journal' | 'listen',
+  key: 'time_zone' | 'public_url' | 'models' | 'providers' | 'journal' | 'listen',
   read: (source: Source, written: string | undefined) => T,
   on_broken?: OnBroken,
 ): Promise<T> {
-  const text = await readRegular(file).catch((error: unknown) => {
-    throw unreadable(file, error);
-  });
-  const pointer = `/${key}`;
-  const source = await sourceOf(file, text, env, on_broken);
+  const source = await sourceOf(file, env, on_broken);
   const written = isRecord(source.value) ? source.value[key] : undefined;
   const value = read(source, typeof written === 'string' ? written : undefined);
-  const { line } = source.place(pointer);
+  refuseFaults(source, key);
+  return value;
+}
+
+/** Throws the faults of a key of the file, where its value cannot be used. */
+function refuseFaults(source: Source, key: string): void {
+  const pointer = `/${key}`;
+  const isOwn = (one: string): boolean =>
+    one === pointer || (key === 'store' && one.startsWith(`${pointer}/`));
+  const lines = new Set([source.place(pointer).line]);
+  source.eachMark((one) => {
+    if (!isOwn(one)) return;
+    for (const at of ['key', 'value'] as const) lines.add(source.place(one, at).line);
+  });
   const faults = source.report
-    .sorted(file)
-    .filter((fault) => !source.readable || fault.line === line || isTwin(source, fault, key));
-  const isBad = faults.some(({ code }) => BAD.test(code));
-  if (!source.readable || source.invalid_pointers.has(pointer) || isBad) {
+    .sorted(source.file)
+    .filter((fault) => !source.readable || lines.has(fault.line) || isTwin(source, fault, key));
+  const isBad = faults.some(({ code, severity }) =>
+    key === 'store' ? severity === 'error' : BAD.test(code),
+  );
+  if (!source.readable || [...source.invalid_pointers].some(isOwn) || isBad) {
     throw new ConfigError(faults);
   }
-  return value;
 }
 
 /** The file; or, where it is no YAML, its lines that can be read alone. */
 async function sourceOf(
   file: string,
-  text: string,
   env: NodeJS.ProcessEnv,
   on_broken: OnBroken | undefined,
 ): Promise<Source> {
+  const text = await readRegular(file).catch((error: unknown) => {
+    throw unreadable(file, error);
+  });
   const context = { env, directory: dirname(resolve(file)) };
   const whole = parse(file, text, new Report(), context);
   if (whole.readable || !on_broken) return whole;
@@ -147,19 +170,26 @@ async function sourceOf(
 /** A line with one of the keys whose value is a text, and that value. */
 const PLAIN_LINE = /^(?:store|journal|time_zone|listen|public_url):[ \t]+\S/u;
 
+const STORE_BLOCK = /^store:[ \t]*(?:#|\r?$)/u;
+const WITHIN_BLOCK = /^(?:\s|#|$)/u;
+
 /** The text with all other lines empty, so that places stay the same. */
 function plainLines(text: string): string {
-  const lines = text.split('\n');
-  return lines.map((line) => (PLAIN_LINE.test(line) ? line : '')).join('\n');
+  let isInStore = false;
+  const kept = text.split('\n').map((line) => {
+    isInStore = STORE_BLOCK.test(line) || (isInStore && WITHIN_BLOCK.test(line));
+    return isInStore || PLAIN_LINE.test(line) ? line : '';
+  });
+  return kept.join('\n');
 }
 
-/** Refuses the default store where `store` is misspelt or no text: another one may be meant. */
+/** Refuses the default store where `store` is misspelt or no store: another one may be meant. */
 function refuseGuess(source: Source): void {
   const isHere = source.has('/store');
   const keys = isHere ? ['store'] : (source.keys('') ?? []).filter((key) => !key.startsWith('x-'));
   const key = keys.find((one) => nearestWord(one, ['store']) !== undefined);
   if (key === undefined) return;
-  const message = isHere ? 'store must be text' : `unknown key ${quote(key)}`;
+  const message = isHere ? 'store must be text or a block' : `unknown key ${quote(key)}`;
   const hint = 'write store: sqlite:PATH, or store: postgres://USER:PASSWORD@HOST/DATABASE';
   source.fault(`/${key}`, { code: 'bad_store', message, hint, at: 'key' });
   const faults = source.report.sorted(source.file);

@@ -2,6 +2,7 @@ import type { Provider } from './provider.js';
 import type { Rates } from './limits.js';
 import type { Model } from './model.js';
 import type { Place } from './config-fault.js';
+import type { StorePlace } from './store-place.js';
 
 /** One stage of an endpoint as the file writes it: `auth`, `validate: NAME`, `route: {…}`. */
 export interface StageEntry {
@@ -101,7 +102,7 @@ export interface Configuration {
   /** The file says no `public_url`, so it follows the address to listen on. */
   is_public_url_default: boolean;
   /** Absolute for SQLite: the file's own folder is the base of a relative path. */
-  store: string;
+  store: StorePlace;
   /** The folder of the charges that wait for the store; absolute. */
   journal: string;
   /** The zone of the days, weeks and months of allowances. */

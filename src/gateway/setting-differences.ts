@@ -1,5 +1,5 @@
 import type { Configuration } from '../core/configuration.js';
-import { restartKeys } from './start-settings.js';
+import { isOtherStore } from './start-settings.js';
 
 interface SettingDifferences {
   losses: string[];
@@ -38,7 +38,7 @@ export function startDifferences(before: Configuration, after: Configuration): s
   if (before.public_url !== after.public_url) {
     found.push(`the gateway is at ${after.public_url}, ${before.public_url} before`);
   }
-  if (restartKeys(before, after).includes('store')) {
+  if (isOtherStore(before, after)) {
     found.push('the store is another one, which has accounts, keys and balances of its own');
   }
   return found;

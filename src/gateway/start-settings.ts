@@ -1,10 +1,15 @@
 import { isAbsolute, relative } from 'node:path';
 import type { Configuration } from '../core/configuration.js';
+import type { StorePlace } from '../core/store-place.js';
 
 /** The keys of gateway.yaml that only a start takes up, with the value that each stands for. */
 const START: Readonly<Record<string, (configuration: Configuration) => unknown>> = {
   listen: ({ listen }) => listen,
-  store: ({ store, directory }) => inFolder(store, directory),
+  store: ({ store, directory }) => ({
+    ...store,
+    url: urlInFolder(store, directory),
+    ca: store.ca && relative(directory, store.ca),
+  }),
   journal: ({ journal, directory }) => relative(directory, journal),
   time_zone: ({ time_zone }) => time_zone,
   metrics: ({ metrics }) => metrics,
@@ -65,8 +70,14 @@ export function inForce(started: Configuration, next: Configuration): Configurat
   return Object.freeze({ ...next, ...kept, limits: Object.freeze(limits) });
 }
 
+/** Whether another database is named than before. */
+export function isOtherStore(before: Configuration, after: Configuration): boolean {
+  const [old, now] = [before, after].map((one) => urlInFolder(one.store, one.directory));
+  return old !== now;
+}
+
 /** A SQLite file seen from the folder of its configuration, which may be a copy elsewhere. */
-function inFolder(store: string, directory: string): string {
-  const path = store.slice('sqlite:'.length);
-  return store.startsWith('sqlite:') && isAbsolute(path) ? relative(directory, path) : store;
+function urlInFolder({ url }: StorePlace, directory: string): string {
+  const path = url.slice('sqlite:'.length);
+  return url.startsWith('sqlite:') && isAbsolute(path) ? relative(directory, path) : url;
 }

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import knexOf, { type Knex } from 'knex';
+import { placeOfStore, type StorePlace } from '../core/store-place.js';
 import { makePrivate } from './owner-only.js';
 import { codeOf, outageWait_ms, wait_ms, withRetry, type RetryWait } from './retry.js';
 import { knexClientOf } from './postgres/postgres-hosts.js';
-import { hasChoice, placeOf } from './postgres/postgres-place.js';
+import { postgresPlaceOf } from './postgres/postgres-place.js';
 import { sqliteClient } from './sqlite/sqlite-driver.js';
 import { sqliteFault } from './sqlite/sqlite-fault.js';
 import { StoreError, StoreUnreachable } from './store-error.js';
@@ -14,6 +15,7 @@ import { StoreError, StoreUnreachable } from './store-error.js';
  */
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
+  readonly place: StorePlace;
   /** The absolute file of SQLite, the URL of PostgreSQL. */
   readonly location: string;
   /** SQL for the time by the clock of the database, which all processes share. */
@@ -49,13 +51,14 @@ export const POSTGRES_CLOCK_MS = 'floor(extract(epoch from clock_timestamp()) * 
 const SQLITE = 'sqlite:';
 
 /**
- * Takes `sqlite:PATH` or `postgres://…`; anything else is a `StoreError`. Opens nothing yet. In
- * PostgreSQL a statement has the time `statement_ms`; 0 is no limit.
+ * Takes a place, or the URL of one: `sqlite:PATH` or `postgres://…`; anything else is a
+ * `StoreError`. Opens nothing yet.
  */
-export function openDatabase(url: string, { statement_ms = STATEMENT_MS } = {}): Database {
-  const file = sqliteFileOf(url);
-  if (file !== undefined) return openSqlite(file);
-  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, statement_ms);
+export function openDatabase(at: StorePlace | string): Database {
+  const place = placeOfStore(at);
+  const file = sqliteFileOf(place.url);
+  if (file !== undefined) return openSqlite(file, place);
+  if (/^postgres(ql)?:/.test(place.url)) return openPostgres(place);
   throw new StoreError('The store must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE.');
 }
 
@@ -98,6 +101,10 @@ export const afterConflict: RetryWait = (error, attempt) => {
   if (isConflict(error)) return wait_ms(attempt);
   return NOT_BEGUN.has(codeOf(error)) ? outageWait_ms(attempt) : undefined;
 };
+
+/** Tries a read once more if its connection broke: a new one may reach the store. */
+export const afterBreak: RetryWait = (error, attempt) =>
+  afterConflict(error, attempt) ?? (attempt === 1 && isLost(error) ? 0 : undefined);
 
 /** Tries an idempotent statement again, such as a read, also after a lost connection. */
 export const afterTransient: RetryWait = (error, attempt) =>
@@ -157,7 +164,7 @@ export async function readClock(database: Database): Promise<number> {
   return Number(row.now_ms);
 }
 
-function openSqlite(file: string): Database {
+function openSqlite(file: string, place: StorePlace): Database {
   makePrivateStore(file);
   const knex = knexOf({
     client: sqliteClient(),
@@ -168,6 +175,7 @@ function openSqlite(file: string): Database {
   });
   return {
     dialect: 'sqlite',
+    place,
     location: file,
     clock_ms: SQLITE_CLOCK_MS,
     read: (work) => onSqlite(file, () => work(knex)),
@@ -233,23 +241,33 @@ async function writeFirst<T>(
   return work(trx);
 }
 
-function openPostgres(url: string, statement_ms: number): Database {
-  const place = placeOf(url);
+/** How many of the connections serve calls, and how many all else. */
+export function connectionsOf({ connections }: StorePlace): { calls: number; others: number } {
+  const others = Math.min(4, Math.floor(connections / 2));
+  return { calls: connections - others, others };
+}
+
+function openPostgres(place: StorePlace): Database {
+  const found = postgresPlaceOf(place);
   const open = new Set<PostgresConnection>();
   const knex = knexOf({
-    client: hasChoice(place) ? knexClientOf(place) : 'pg',
-    connection: { connectionString: place.urls[0] ?? url },
+    client: knexClientOf(found),
+    connection: {
+      ...found.options,
+      connectionString: found.urls[0] ?? place.url,
+      connectionTimeoutMillis: place.connect_ms,
+    },
     log: SILENT,
     pool: {
       min: 0,
-      max: 4,
+      max: connectionsOf(place).others,
       afterCreate: (connection: PostgresConnection, done: PreparedCallback) => {
         open.add(connection);
         connection.on('end', () => open.delete(connection));
-        preparePostgres(connection, statement_ms, done);
+        preparePostgres(connection, place.statement_ms, done);
       },
     },
-    acquireConnectionTimeout: 10_000,
+    acquireConnectionTimeout: place.connect_ms,
   });
   // The connections to a host that takes no writes any more are of no use.
   const leave = (error: unknown): never => {
@@ -266,7 +284,8 @@ function openPostgres(url: string, statement_ms: number): Database {
     };
   return {
     dialect: 'postgres',
-    location: url,
+    place,
+    location: place.url,
     clock_ms: POSTGRES_CLOCK_MS,
     read: (work) => onPostgres(afterTransient, () => work(knex)),
     snapshot: (work) =>
@@ -290,8 +309,8 @@ interface PostgresConnection {
 
 const INT8_OID = 20;
 
-/** The time limit of a statement of a page, a command or a sweep. */
-const STATEMENT_MS = 60_000;
+/** The time limit of a pause within a transaction. */
+const PAUSE_MS = 60_000;
 
 /** Takes the time limit of statements from a transaction. */
 export const UNLIMITED = 'set local statement_timeout = 0';
@@ -302,7 +321,7 @@ export const UNLIMITED = 'set local statement_timeout = 0';
  */
 export function timeLimits(statement_ms: number): string {
   return `set statement_timeout = ${statement_ms};
-    set idle_in_transaction_session_timeout = ${STATEMENT_MS}`;
+    set idle_in_transaction_session_timeout = ${PAUSE_MS}`;
 }
 
 function preparePostgres(

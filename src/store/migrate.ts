@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { pastPooler, placeOfStore, type StorePlace } from '../core/store-place.js';
 import { contractFault, raiseContract } from './contract.js';
 import { openDatabase, sqliteFileOf, UNLIMITED, type Database } from './database.js';
 import { takeSteps, takeStepsBesideCalls } from './migration-steps.js';
@@ -33,11 +34,11 @@ interface MigrateOptions {
 
 /** Applies all pending migrations, and resolves with their names. Throws `StoreError`. */
 export async function migrate(
-  url: string,
+  at: StorePlace | string,
   options: MigrateOptions = {},
 ): Promise<{ applied: string[] }> {
   return explainOpenError(async () => {
-    const database = openDatabase(url);
+    const database = openDatabase(pastPooler(placeOfStore(at)));
     try {
       return { applied: await applyMigrations(database, options) };
     } finally {
@@ -47,11 +48,12 @@ export async function migrate(
 }
 
 /** The migrations that `migrate` would apply. Changes nothing, and makes no file. */
-export async function pendingMigrations(url: string): Promise<readonly Migration[]> {
-  const file = sqliteFileOf(url);
+export async function pendingMigrations(at: StorePlace | string): Promise<readonly Migration[]> {
+  const place = placeOfStore(at);
+  const file = sqliteFileOf(place.url);
   if (file !== undefined && !existsSync(file)) return MIGRATIONS;
   return explainOpenError(async () => {
-    const database = openDatabase(url);
+    const database = openDatabase(place);
     try {
       return await database.read(async (knex) => {
         await refuseNewer(knex, MIGRATIONS);
@@ -61,6 +63,12 @@ export async function pendingMigrations(url: string): Promise<readonly Migration
       await database.close();
     }
   });
+}
+
+/** Applies the pending migrations past a pooler where the place names a way there. */
+export async function migrateOpened(database: Database, options: MigrateOptions): Promise<void> {
+  if (database.place.session_url === undefined) await applyMigrations(database, options);
+  else await migrate(database.place, options);
 }
 
 /**
@@ -159,7 +167,7 @@ async function applyOne(
   busy: Database | undefined,
 ): Promise<void> {
   if (migration.up) await migration.up(trx);
-  else if (busy) await takeStepsBesideCalls(busy.location, migration.steps);
+  else if (busy) await takeStepsBesideCalls(busy.place, migration.steps);
   else await takeSteps(trx, migration.steps);
   if (migration.kind === 'contracts') await raiseContract(trx, migration.lowest);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import type { StorePlace } from '../core/store-place.js';
 import { openDatabase, type Database } from './database.js';
 
 /**
@@ -38,10 +39,10 @@ export async function takeSteps(trx: Knex, steps: readonly MigrationStep[]): Pro
 
 /** Takes the steps on a PostgreSQL that others use, outside of the transaction of the migration. */
 export async function takeStepsBesideCalls(
-  url: string,
+  place: StorePlace,
   steps: readonly MigrationStep[],
 ): Promise<void> {
-  const database = openDatabase(url, { statement_ms: 0 });
+  const database = openDatabase({ ...place, statement_ms: 0 });
   try {
     for (const step of steps) {
       if ('index' in step) await database.read((knex) => buildIndex(knex, step));

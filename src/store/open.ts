@@ -3,6 +3,7 @@ import { account, accounts, createAccount, editAccount } from './accounts/accoun
 import { resume, suspend } from './accounts/suspension.js';
 import { auditEntries } from './audit/audit-log.js';
 import { auditReload } from './audit/audit-reload.js';
+import { placeOfStore, type StorePlace } from '../core/store-place.js';
 import { openDatabase, readClock, type Database } from './database.js';
 import { refuseEmpty, refuseMissingFile } from './missing.js';
 import { explainOpenError, StoreUnreachable, WaitEnded } from './store-error.js';
@@ -13,7 +14,7 @@ import { credit, ledger } from './ledger/ledger.js';
 import { readAllowances } from './limits/allowance-states.js';
 import { ZoneCalendar } from './limits/zone-calendar.js';
 import { refund, refundable } from './ledger/refund.js';
-import { applyMigrations, isMigrated, outdatedFault, refuseUnusable } from './migrate.js';
+import { migrateOpened, isMigrated, outdatedFault, refuseUnusable } from './migrate.js';
 import { sweepAnswers } from './idempotency/idempotency-keys.js';
 import {
   newProcess,
@@ -76,20 +77,21 @@ export interface StoreOptions {
 }
 
 /**
- * Opens `sqlite:PATH` or `postgres://…`, and makes or migrates the store as the purpose says.
- * Throws `StoreError` where that cannot be done.
+ * Opens a place, or the URL of one (`sqlite:PATH` or `postgres://…`), and makes or migrates the
+ * store as the purpose says. Throws `StoreError` where that cannot be done.
  */
-export async function openStore(url: string, options: StoreOptions): Promise<Store> {
+export async function openStore(at: StorePlace | string, options: StoreOptions): Promise<Store> {
   return explainOpenError(async () => {
     const { purpose = 'serving' } = options;
-    if (purpose === 'using') refuseMissingFile(url);
-    const database = openDatabase(url);
+    const place = placeOfStore(at);
+    if (purpose === 'using') refuseMissingFile(place.url);
+    const database = openDatabase(place);
     const self = newProcess(options.now, options.process_id);
     try {
       if (options.wait_ms !== undefined) await waitForStore(database, options);
       if (purpose === 'using') await refuseEmpty(database);
       const isNew = purpose === 'creating' && !(await isMigrated(database));
-      if (purpose === 'serving' || isNew) await applyMigrations(database, options);
+      if (purpose === 'serving' || isNew) await migrateOpened(database, options);
       else await refuseUnusable(database);
       const calendar = new ZoneCalendar(options.time_zone ?? 'UTC');
       const hot = await openHot(database, self, options.now, calendar);
@@ -139,8 +141,8 @@ async function untilAnswer(database: Database, wait_ms: number): Promise<void> {
 /** So long it waits without a word. */
 const QUIET_MS = 1_000;
 const AGAIN_MS = 500;
-/** A wrong password, a missing role or database: PostgreSQL is there. */
-const WRONG = /^(28...|3D...)$/u;
+/** A wrong password or certificate, a missing role or database: PostgreSQL is there. */
+const WRONG = /^(28...|3D...|CERT_REFUSED)$/u;
 
 function isAway(error: unknown): error is StoreUnreachable {
   return error instanceof StoreUnreachable && !WRONG.test(codeOf(error.cause));
@@ -158,7 +160,7 @@ async function openHot(
     return new SqliteHotPath(database.location, self, now, calendar);
   }
   const { PostgresHotPath } = await import('./postgres/postgres-hot-path.js');
-  return new PostgresHotPath(database.location, self, now, calendar);
+  return new PostgresHotPath(database.place, self, now, calendar);
 }
 
 function assemble(

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { STORE_DEFAULTS } from '../../src/core/store-place.js';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -82,6 +83,7 @@ describe('the configuration that operators see', () => {
       kind: 'postgres',
       host: 'db.example.org:6432',
       database: 'tollgate',
+      ...STORE_DEFAULTS,
     });
   });
 

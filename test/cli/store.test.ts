@@ -36,6 +36,20 @@ describe('commands that need only the store', () => {
     expect(JSON.parse(stdout)).to.have.nested.property('configuration.errors', 1);
   });
 
+  it('use the block of the store in such a file', async () => {
+    const { url = '' } = /^store: (?<url>\S+)/mu.exec(store)?.groups ?? {};
+    const block = `store: # kept\n  # here\n  url: ${url}\n`;
+    await place.write(UNCLOSED.replace(store, block));
+    const { status, stderr } = await place.tollgate('key', 'list', 'ann');
+    expect(status, stderr).to.equal(0);
+    expect(stderr).to.include('is not valid YAML');
+    const faulty = SIMULATED.replace(store, `${block}  conections: 3\n`);
+    await place.write(faulty);
+    expect((await place.tollgate('key', 'list', 'ann')).stderr).to.match(
+      /^gateway\.yaml:\d+:3: error: unknown key "conections"/u,
+    );
+  });
+
   it('still refuse it where they need more of it, or it has no store that can be read', async () => {
     const refused = async (yaml: string, ...args: string[]): Promise<void> => {
       await place.write(yaml);

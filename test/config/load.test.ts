@@ -2,6 +2,7 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { placeOfStore } from '../../src/core/store-place.js';
 import { format } from '../../src/yaml/format.js';
 import { defaultEndpoints } from '../../src/config/endpoints.js';
 import { load } from '../../src/config/load.js';
@@ -32,7 +33,7 @@ describe('load of a valid configuration', () => {
       directory: FIXTURES.slice(0, -1),
       listen: { host: '127.0.0.1', port: 8080 },
       public_url: 'http://127.0.0.1:8080',
-      store: `sqlite:${FIXTURES}data/tollgate.db`,
+      store: placeOfStore(`sqlite:${FIXTURES}data/tollgate.db`),
       journal: `${FIXTURES}data/journal`,
       drain_ms: 30_000,
       drain_delay_ms: 0,
@@ -93,7 +94,7 @@ describe('load of a valid configuration', () => {
     expect(configuration).to.deep.include({
       listen: { host: '::1', port: 8099 },
       public_url: 'https://ai.example.com',
-      store: `postgres://me:${ENV.SECRET}@127.0.0.1/tollgate`,
+      store: placeOfStore(`postgres://me:${ENV.SECRET}@127.0.0.1/tollgate`),
       journal: `${FIXTURES}spool/charges`,
       drain_ms: 45_000,
       keep_alive_ms: 10_000,

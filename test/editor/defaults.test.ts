@@ -16,6 +16,7 @@ import { keysOf, readSchema, WRITTEN } from './schema-keys.js';
 const TOKENS = { input_per_million: 1, output_per_million: 1 };
 
 const GATEWAY = {
+  store: { url: 'postgres://gate@db.example.com/gate', pool: {}, timeout: {} },
   limits: {},
   requests: {},
   headers: {},

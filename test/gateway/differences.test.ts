@@ -541,6 +541,17 @@ first_start: { account: ann, credit: 1.00 }
     ]);
   });
 
+  it('do not take the same database in another form for another store', async () => {
+    const store = (text: string) => BASE.replace('owners:', `store: ${text}\nowners:`);
+    const url = 'postgres://gate@db/gate';
+    const plain = await read(store(url));
+    expect(await differences(plain, await read(store(`{ url: '${url}' }`)))).to.deep.equal([]);
+    const larger = await read(store(`{ url: '${url}', pool: { connections: 40 } }`));
+    expect((await differences(plain, larger)).map(({ text }) => text)).to.deep.equal([
+      'only a restart takes up store',
+    ]);
+  });
+
   it('of a reload name no address, and of what only a restart takes up the keys', async () => {
     const next = BASE.replace('owners:', 'store: sqlite:other.db\nowners:').replace('9001', '9002');
     const found = await differences(await read(BASE), await read(next), { isReload: true });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { placeOfStore } from '../../src/core/store-place.js';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onPostgres, openDatabase } from '../../src/store/database.js';
@@ -85,7 +86,7 @@ function testLimits(ground: Ground): void {
 
   it('ends at the server too, before the client of a call gives up', async () => {
     const self = newProcess(() => ground.now_ms);
-    const session = new PostgresSession(ground.place.url, self, () => ground.now_ms);
+    const session = new PostgresSession(placeOfStore(ground.place.url), self, () => ground.now_ms);
     await migrate(ground.place.url);
     const { rows } = await session.transaction((query) => query(shown));
     expect(rows).to.deep.equal([{ statement_timeout: '9s' }]);

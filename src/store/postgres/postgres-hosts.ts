@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import type pg from 'pg';
-import type { PostgresPlace } from './postgres-place.js';
+import { codeOf } from '../retry.js';
+import { hasChoice, type PostgresPlace } from './postgres-place.js';
 
 type Driver = typeof pg;
 
@@ -44,6 +45,7 @@ class PostgresHosts {
 
   async #ask(url: string): Promise<Host> {
     const client = new (driver().Client)({
+      ...this.place.options,
       connectionString: url,
       connectionTimeoutMillis: HOST_MS,
       query_timeout: HOST_MS,
@@ -75,21 +77,47 @@ class TakesNoWrites extends Error {
   }
 }
 
-/** A client that connects to the host which is found, whatever its options name. */
+/** A client that connects to the host which is found where there are several. */
 export function clientOf(place: PostgresPlace): typeof pg.Client {
-  const hosts = new PostgresHosts(place);
-  return class HostClient extends driver().Client {
+  const hosts = hasChoice(place) ? new PostgresHosts(place) : undefined;
+  return class StoreClient extends driver().Client {
     override connect(): Promise<pg.Client>;
     override connect(done: (error: Error) => void): void;
     override connect(done?: (error: Error) => void): Promise<pg.Client> | void {
-      const connected = hosts.find().then((host) => {
-        Object.assign(this, host);
-        return super.connect();
-      });
+      const connected = this.#open();
       if (!done) return connected;
       connected.then(() => (done as () => void)(), done);
     }
+
+    async #open(): Promise<pg.Client> {
+      try {
+        if (hosts) Object.assign(this, await hosts.find());
+        return await super.connect();
+      } catch (error) {
+        throw isOfCertificate(error) ? new CertificateRefused(error, place.place.ca) : error;
+      }
+    }
   };
+}
+
+/** As Node says it of a certificate that is not the server's, not valid or not of an authority. */
+const CERTIFICATE = /^(?:ERR_TLS_CERT_.+|CERT_.+|.*(?:_CERT|_CERT_IN_CHAIN|_SIGNATURE|_LOCALLY))$/u;
+
+function isOfCertificate(error: unknown): error is Error {
+  return CERTIFICATE.test(codeOf(error));
+}
+
+const OTHER_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
+
+/** Its message is for operators. */
+class CertificateRefused extends Error {
+  readonly code = 'CERT_REFUSED';
+  constructor(cause: Error, ca: string | undefined) {
+    const authority =
+      ca === undefined ? 'name its authority in "ca"' : `its authority is not ${ca}`;
+    const hint = codeOf(cause) === OTHER_NAME ? '' : `: ${authority}`;
+    super(`the certificate of PostgreSQL is refused (${cause.message})${hint}`, { cause });
+  }
 }
 
 /** The client of knex for such a store. */

@@ -15,6 +15,7 @@ import type { Charge } from '../ledger/ledger-columns.js';
 import type { Process } from '../leases/leases.js';
 import type { HoldResult, Collected } from '../store-types.js';
 import type { Caller } from '../../core/model.js';
+import type { StorePlace } from '../../core/store-place.js';
 import type { RequestRecord } from '../../core/request-record.js';
 import type { ZoneCalendar } from '../limits/zone-calendar.js';
 import { KeyedBatcher } from './keyed-batcher.js';
@@ -54,9 +55,9 @@ export class PostgresHotPath implements HotPath {
   readonly #charges: PostgresCharges;
   readonly #batchedCharges: KeyedBatcher<ChargeCommand, Collected | false>;
 
-  constructor(url: string, self: Process, now: () => number, calendar: ZoneCalendar) {
+  constructor(place: StorePlace, self: Process, now: () => number, calendar: ZoneCalendar) {
     this.#now = now;
-    this.#session = new PostgresSession(url, self, now);
+    this.#session = new PostgresSession(place, self, now);
     this.idempotency = new PostgresIdempotency(this.#session);
     this.#callers = new KeyedBatcher({
       runOne: (sha256) => this.#caller(sha256),
@@ -99,7 +100,7 @@ export class PostgresHotPath implements HotPath {
     name: 'caller' | 'callerBefore',
     ...values: unknown[]
   ): Promise<KeyRow | undefined> {
-    return (await this.#session.run<KeyRow>(name, values)).rows[0];
+    return (await this.#session.read<KeyRow>(name, values)).rows[0];
   }
 
   /** No caller waits for this update, and the next use of the key repeats it. */
@@ -122,7 +123,7 @@ export class PostgresHotPath implements HotPath {
 
   async admit(key_id: string): Promise<HoldResult> {
     const values = [key_id, this.#now()];
-    const { rows } = await this.#session.run<{ ended: boolean }>('refused', values);
+    const { rows } = await this.#session.read<{ ended: boolean }>('refused', values);
     return rows[0] ? refusedKey(rows[0].ended) : ADMITTED;
   }
 

@@ -1,16 +1,23 @@
 import pg from 'pg';
+import type { StorePlace } from '../../core/store-place.js';
 import { InFlightSet, type Indexed } from '../../lib/in-flight-set.js';
-import { afterConflict, afterTransient, onPostgres, timeLimits } from '../database.js';
+import {
+  afterBreak,
+  afterConflict,
+  afterTransient,
+  connectionsOf,
+  onPostgres,
+  timeLimits,
+} from '../database.js';
 import type { Process } from '../leases/leases.js';
 import { codeOf } from '../retry.js';
 import { clientOf } from './postgres-hosts.js';
-import { hasChoice, placeOf } from './postgres-place.js';
+import { postgresPlaceOf } from './postgres-place.js';
 import { SQL } from './postgres-statements.js';
 
-const CONNECTIONS = 10;
-const QUERY_MS = 10_000;
-/** Shorter, so that the server has ended a statement when its caller gives up. */
 const STATEMENT_MS = 9_000;
+/** So much longer a caller waits: the server has ended its statement when it gives up. */
+const BEYOND_MS = 1_000;
 const FOREIGN_KEY_VIOLATION = '23503';
 
 type Name = keyof typeof SQL;
@@ -39,25 +46,25 @@ export class PostgresSession {
   readonly #inFlight = new InFlightSet<Tracked>();
 
   constructor(
-    url: string,
+    place: StorePlace,
     private readonly self: Process,
     readonly now: () => number,
   ) {
     this.process_id = self.id;
-    const place = placeOf(url);
-    const options = {
-      connectionString: place.urls[0],
-      max: CONNECTIONS,
-      connectionTimeoutMillis: 10_000,
+    const found = postgresPlaceOf(place);
+    const statement_ms = Math.min(STATEMENT_MS, place.statement_ms);
+    this.#pool = new pg.Pool({
+      ...found.options,
+      Client: clientOf(found),
+      connectionString: found.urls[0],
+      max: connectionsOf(place).calls,
+      connectionTimeoutMillis: place.connect_ms,
       keepAlive: true,
       // A server that hangs without closing must not block the connection and its caller for ever.
-      query_timeout: QUERY_MS,
+      query_timeout: statement_ms + BEYOND_MS,
       onConnect: async (client: pg.ClientBase) =>
-        void (await client.query(timeLimits(STATEMENT_MS))),
-    };
-    this.#pool = hasChoice(place)
-      ? new pg.Pool({ ...options, Client: clientOf(place) })
-      : new pg.Pool(options);
+        void (await client.query(timeLimits(statement_ms))),
+    });
     // The pool replaces an idle connection that breaks.
     this.#pool.on('error', ignore);
   }
@@ -65,6 +72,11 @@ export class PostgresSession {
   /** Runs a statement, and again if PostgreSQL rolled it back. */
   run<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
     return onPostgres(afterConflict, () => this.#query<Row>(name, values));
+  }
+
+  /** Runs a read that a call waits for, and once more if its connection breaks. */
+  read<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
+    return onPostgres(afterBreak, () => this.#query<Row>(name, values));
   }
 
   /** Runs a statement that may run twice without harm: also again after a lost connection. */

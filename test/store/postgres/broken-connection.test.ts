@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { sha256 } from '../../../src/store/keys/secret.js';
 import { openStore } from '../../../src/store/open.js';
 import { startProxy } from '../../helpers/proxy.js';
 import { until } from '../../helpers/until.js';
@@ -32,4 +33,45 @@ const testBreaks = (ground: Ground): void => {
   });
 };
 
+const testKeyReads = (ground: Ground): void => {
+  it('is made once more if its connection breaks, and no more', async () => {
+    const store = await ground.open();
+    const { id } = await store.createAccount('ann', 1n);
+    const { secret } = await store.createKey(id, 'k');
+    const seen = new Set<unknown>();
+    const read = (): Promise<unknown> =>
+      store.caller(sha256(secret)).catch((error: unknown) => String(error));
+    /** Waits for the next connection that reads the key, and ends it if it is to break. */
+    const nextRead = async (breaks: boolean): Promise<void> => {
+      const waiting = `select pid from pg_stat_activity where wait_event_type = 'Lock'
+        and application_name = current_setting('application_name')`;
+      let pid: unknown;
+      await until(async () => {
+        const rows = await ground.place.sql(waiting);
+        pid = rows.map((row) => row.pid).find((one) => !seen.has(one));
+        return pid !== undefined;
+      }, 'a read of the key waits for the lock');
+      seen.add(pid);
+      if (breaks) await ground.place.sql(`select pg_terminate_backend(${String(pid)})`);
+    };
+    const lock = (): Promise<() => Promise<void>> =>
+      ground.place.lock('lock table keys in access exclusive mode');
+    const unlock = await lock();
+    const mended = read();
+    await nextRead(true);
+    await nextRead(false);
+    await unlock();
+    expect(await mended).to.include({ account_id: id });
+
+    seen.clear();
+    const unlockAgain = await lock();
+    const broken = read();
+    await nextRead(true);
+    await nextRead(true);
+    expect(await broken).to.include('StoreUnreachable');
+    await unlockAgain();
+  });
+};
+
 onEachStore('the sweep of requests', testBreaks, ['PostgreSQL']);
+onEachStore('the read of a key', testKeyReads, ['PostgreSQL']);

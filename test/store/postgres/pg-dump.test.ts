@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
+import { placeOfStore } from '../../../src/core/store-place.js';
 import { openStore } from '../../../src/store/open.js';
 import { backupStore } from '../../../src/store/backup.js';
 import { pgDumpCommand } from '../../../src/store/postgres/pg-dump.js';
@@ -23,10 +24,21 @@ describe('the backup of a store in PostgreSQL', () => {
   });
 
   it('keeps the options of the URL, and quotes what a shell would read', () => {
-    const command = pgDumpCommand(`${STORE}?password=hunter2&sslmode=require`, "ann's.dump");
+    const command = pgDumpCommand(
+      placeOfStore(`${STORE}?password=hunter2&sslmode=require`),
+      "ann's.dump",
+    );
     expect(command).to.equal(
       `pg_dump --format=custom --file='ann'\\''s.dump' ` +
         `--no-owner --dbname='postgres://tollgate@db.internal:5433/gate?sslmode=require'`,
+    );
+  });
+
+  it('goes past a pooler, and proves the server', () => {
+    const session_url = 'postgres://tollgate@db.internal/gate?sslmode=require';
+    const place = { ...placeOfStore(STORE), session_url, ca: '/etc/ca.pem' };
+    expect(pgDumpCommand(place, 'a')).to.match(
+      /--dbname='postgres:\/\/tollgate@db\.internal\/gate\?sslmode=verify-full&sslrootcert=%2Fetc%2Fca\.pem'$/u,
     );
   });
 
@@ -41,7 +53,7 @@ describe('the backup of a store in PostgreSQL', () => {
     const { password } = new URL(POSTGRES);
     const env = { ...process.env, PGPASSWORD: decodeURIComponent(password) };
     const file = join(folder, 'monday.dump');
-    const dumped = spawnSync('sh', ['-c', pgDumpCommand(from.url, file)], { env });
+    const dumped = spawnSync('sh', ['-c', pgDumpCommand(placeOfStore(from.url), file)], { env });
     expect(dumped.status, String(dumped.stderr)).to.equal(0);
     await store.credit(id, dollars(5), 'later');
 
