@@ -95,6 +95,14 @@ describe('tollgate serve --workers', () => {
     expect(await counted()).to.equal(greeted + 22);
   });
 
+  it('is one box to `box list`, whose workers read the same configuration', async () => {
+    const workers = await workersOf(serving);
+    const boxes = await place.json<{ pids: number[]; health: string }[]>('box', 'list');
+    expect(boxes.map(({ pids, health }) => [pids, health])).to.deep.equal([
+      [workers.toSorted((one, other) => one - other), 'ready'],
+    ]);
+  });
+
   it('passes SIGHUP on to all', async () => {
     await place.write(yaml + OTHER_MODEL);
     serving.child.kill('SIGHUP');
