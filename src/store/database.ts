@@ -3,7 +3,7 @@ import knexOf, { type Knex } from 'knex';
 import { placeOfStore, type StorePlace } from '../core/store-place.js';
 import { makePrivate } from './owner-only.js';
 import { codeOf, outageWait_ms, wait_ms, withRetry, type RetryWait } from './retry.js';
-import { knexClientOf } from './postgres/postgres-hosts.js';
+import { isPooled, knexClientOf } from './postgres/postgres-hosts.js';
 import { postgresPlaceOf } from './postgres/postgres-place.js';
 import { sqliteClient } from './sqlite/sqlite-driver.js';
 import { sqliteFault } from './sqlite/sqlite-fault.js';
@@ -330,6 +330,7 @@ function preparePostgres(
   done: PreparedCallback,
 ): void {
   connection.setTypeParser(INT8_OID, BigInt);
+  if (isPooled(connection)) return done(undefined, connection);
   connection.query(timeLimits(statement_ms), (error) => done(error, connection));
 }
 

@@ -77,6 +77,16 @@ class TakesNoWrites extends Error {
   }
 }
 
+const POOLED = new WeakSet<object>();
+
+/**
+ * Whether a connection goes through a pooler such as PgBouncer. Each transaction may have another
+ * session of PostgreSQL there, so what is set or prepared in one may be missing in the next.
+ */
+export function isPooled(connection: object): boolean {
+  return POOLED.has(connection);
+}
+
 /** A client that connects to the host which is found where there are several. */
 export function clientOf(place: PostgresPlace): typeof pg.Client {
   const hosts = hasChoice(place) ? new PostgresHosts(place) : undefined;
@@ -92,10 +102,18 @@ export function clientOf(place: PostgresPlace): typeof pg.Client {
     async #open(): Promise<pg.Client> {
       try {
         if (hosts) Object.assign(this, await hosts.find());
-        return await super.connect();
+        const connected = await super.connect();
+        await this.#lookForPooler();
+        return connected;
       } catch (error) {
         throw isOfCertificate(error) ? new CertificateRefused(error, place.place.ca) : error;
       }
+    }
+
+    /** A pooler names a process of its own when a connection begins. */
+    async #lookForPooler(): Promise<void> {
+      const { rows } = await this.query<{ pid: number }>('select pg_backend_pid() as pid');
+      if (rows[0]?.pid !== Reflect.get(this, 'processID')) POOLED.add(this);
     }
   };
 }

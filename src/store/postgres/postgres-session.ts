@@ -11,7 +11,7 @@ import {
 } from '../database.js';
 import type { Process } from '../leases/leases.js';
 import { codeOf } from '../retry.js';
-import { clientOf } from './postgres-hosts.js';
+import { clientOf, isPooled } from './postgres-hosts.js';
 import { postgresPlaceOf } from './postgres-place.js';
 import { SQL } from './postgres-statements.js';
 
@@ -62,8 +62,9 @@ export class PostgresSession {
       keepAlive: true,
       // A server that hangs without closing must not block the connection and its caller for ever.
       query_timeout: statement_ms + BEYOND_MS,
-      onConnect: async (client: pg.ClientBase) =>
-        void (await client.query(timeLimits(statement_ms))),
+      onConnect: async (client: pg.ClientBase) => {
+        if (!isPooled(client)) await client.query(timeLimits(statement_ms));
+      },
     });
     // The pool replaces an idle connection that breaks.
     this.#pool.on('error', ignore);
@@ -86,24 +87,24 @@ export class PostgresSession {
 
   /** Runs statements in one transaction, and again if PostgreSQL rolled it back. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
-    return onPostgres(afterConflict, async () => {
-      const client = await this.#pool.connect();
-      client.on('error', ignore);
-      let failure: Error | undefined;
-      try {
-        await client.query('begin');
-        const value = await work((text, values) => client.query(text, values));
-        await client.query('commit');
-        return value;
-      } catch (error) {
-        failure = error instanceof Error ? error : new Error(String(error));
-        throw error;
-      } finally {
-        // A connection whose transaction failed is closed, which rolls it back.
-        client.release(failure);
-        if (!failure) client.off('error', ignore);
-      }
-    });
+    const run = (client: pg.PoolClient): Promise<T> => inTransaction(client, work);
+    return onPostgres(afterConflict, () => this.#withClient(run));
+  }
+
+  async #withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    client.on('error', ignore);
+    let failure: Error | undefined;
+    try {
+      return await work(client);
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+      throw error;
+    } finally {
+      // A connection whose transaction failed is closed, which rolls it back.
+      client.release(failure);
+      if (!failure) client.off('error', ignore);
+    }
   }
 
   /**
@@ -147,8 +148,21 @@ export class PostgresSession {
   }
 
   #query<Row extends pg.QueryResultRow>(name: Name, values: unknown[]): Result<Row> {
-    return this.#pool.query<Row>({ name, text: SQL[name], values });
+    const text = SQL[name];
+    return this.#withClient((client) =>
+      client.query<Row>(isPooled(client) ? { text, values } : { name, text, values }),
+    );
   }
+}
+
+async function inTransaction<T>(
+  client: pg.PoolClient,
+  work: (query: Query) => Promise<T>,
+): Promise<T> {
+  await client.query('begin');
+  const value = await work((text, values) => client.query(text, values));
+  await client.query('commit');
+  return value;
 }
 
 /** PostgreSQL refused a value, or a row that breaks a constraint, and changed nothing. */
