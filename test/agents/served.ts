@@ -43,7 +43,9 @@ export async function serve(yaml: string): Promise<Served> {
   const serving = place.start('serve');
   const url = await serving.url();
   const config = join(place.folder, 'connect.yaml');
-  await writeFile(config, `${yaml}public_url: ${url}\n`);
+  // The shipped file has an address already.
+  const others = yaml.replace(/^public_url: .*\n/mu, '');
+  await writeFile(config, `${others}public_url: ${url}\n`);
   const linesOf = (id: string): Request[] =>
     serving.stderr
       .split('\n')
