@@ -50,8 +50,11 @@ describe('codex over a WebSocket', function () {
     const done = await running;
     expect(done.written, said(done)).to.deep.equal([CONTENT]);
     expect(done.stdout).to.include(FINAL_TEXT);
-    for (const { stderr } of [first, second]) {
-      expect(stderr).to.match(/"status":101,.*"msg":"GET \/v1\/responses"/u);
+    // The log is written in batches.
+    for (const serving of [first, second]) {
+      await eventually('the handshake is logged', () =>
+        Promise.resolve(/"status":101,.*"msg":"GET \/v1\/responses"/u.test(serving.stderr)),
+      );
     }
     expect(wire.script.calls.map(({ turn }) => turn)).to.deep.equal(['step', 'text']);
     const rows = await place.json<{ kind: string; amount: string }[]>('ledger', id);
