@@ -9,6 +9,7 @@ import type { Source } from '../yaml/source.js';
 import { readTimeZone } from '../yaml/time-zone.js';
 import { readStorePlace } from './store-place.js';
 import { checkUnreadStore } from './store-url.js';
+import { memoryOfRequests } from './container-memory.js';
 import type { Configuration } from '../core/configuration.js';
 import { readRateLimits } from './rates.js';
 import { readDuration, readSize } from '../yaml/units.js';
@@ -199,7 +200,8 @@ function readLimits(source: Source, limits: PartialLoad<LimitsBlock>): Configura
     readSize(source, `/limits/${key}`, limits[key], { default: default_bytes, min });
   const drain = { default: 30_000, min: 0 };
   const body_bytes = size('body', 20 * MB);
-  const in_flight_bytes = size('in_flight_bytes', 256 * MB, 64 * 1024);
+  const memory_bytes = memoryOfRequests(process.constrainedMemory());
+  const in_flight_bytes = size('in_flight_bytes', memory_bytes, 64 * 1024);
   return {
     body_bytes,
     body_values: limits.body_values ?? 100_000,
