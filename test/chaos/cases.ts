@@ -60,8 +60,7 @@ async function onOne(
 /** A primary that dies, and a standby that takes its place. */
 async function onTwo(synchronous: boolean, alongside?: Disturb): Promise<Stage> {
   const primary = await startCluster();
-  const wire = await startProxy('127.0.0.1', Number(new URL(primary.url).port));
-  const standby = synchronous ? await primary.standby() : await primary.follower(wire.port);
+  const standby = await (synchronous ? primary.standby() : primary.follower());
   const [first, second] = [primary, standby].map(({ url }) => new URL(url).host);
   const url = primary.url.replace(first ?? '', `${first},${second}`);
   return {
@@ -70,7 +69,8 @@ async function onTwo(synchronous: boolean, alongside?: Disturb): Promise<Stage> 
       const beside = alongside?.(scene);
       await pause(scene.ms / 2);
       if (!synchronous) {
-        wire.set('hangs');
+        const deaf = "alter system set primary_conninfo = ''";
+        await withSql(standby.url, deaf, 'select pg_reload_conf()');
         await pause(STEP_MS);
       }
       primary.kill();
@@ -78,7 +78,6 @@ async function onTwo(synchronous: boolean, alongside?: Disturb): Promise<Stage> 
       await Promise.all([beside, pause(scene.ms / 2)]);
     },
     close: async () => {
-      await wire.close();
       primary.stop();
       standby.stop();
     },

@@ -23,8 +23,8 @@ export interface Cluster {
   kill(): void;
   /** Makes a server that follows this one, and that each commit of this one waits for from now on. */
   standby(): Promise<Cluster>;
-  /** Makes a server that follows this one through a port, and that no commit waits for. */
-  follower(through_port: number): Promise<Cluster>;
+  /** Makes a server that follows this one, and that no commit waits for. */
+  follower(): Promise<Cluster>;
   /** Makes a standby the primary. */
   promote(): void;
   stop(): void;
@@ -64,8 +64,8 @@ async function started(make: (run: Run) => void): Promise<Cluster> {
     kill();
     start(options);
   };
-  const follower = (at: number): Promise<Cluster> => {
-    const from = `host=127.0.0.1 port=${at} user=postgres application_name=standby`;
+  const follower = (): Promise<Cluster> => {
+    const from = `host=127.0.0.1 port=${port} user=postgres application_name=standby`;
     const args = ['-d', from, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'];
     return started((runThere) => runThere('pg_basebackup', ...args));
   };
@@ -76,7 +76,7 @@ async function started(make: (run: Run) => void): Promise<Cluster> {
     kill,
     follower,
     standby: async () => {
-      const standby = await follower(port);
+      const standby = await follower();
       restart('-c synchronous_standby_names=standby');
       return standby;
     },
