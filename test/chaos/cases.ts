@@ -229,7 +229,7 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'store full of connections',
-    story: 'Other clients take each connection, and those of the boxes are ended.',
+    story: 'Other clients take each connection; those of the boxes are ended.',
     ...FOUR,
     begin: () => onOne(takeConnections, '-c max_connections=70'),
   },
