@@ -23,8 +23,8 @@ export async function contractFault(knex: Knex, known: number): Promise<string |
   const lowest = Number(row?.lowest ?? 0);
   if (lowest <= known) return undefined;
   return (
-    'The store is of a newer version of Tollgate: who serves it must know its migration ' +
-    `${lowest}, and this version knows those up to ${known}; ` +
+    'The store is of a newer version of Tollgate: a program that serves it must know its ' +
+    `migration ${lowest}, and this version knows those up to ${known}; ` +
     'install the version that migrated it, or a newer one.'
   );
 }

@@ -7,7 +7,7 @@ import { eventually, makePlace, SIMULATED, type Place } from '../helpers/cli.js'
 import type { RunningCommand } from '../helpers/run-command.js';
 import { workersOf, lives } from './helpers/processes.js';
 
-const FAULT = 'who serves it must know its migration 999';
+const FAULT = 'a program that serves it must know its migration 999';
 const LAST = MIGRATIONS.at(-1);
 /** The commands that serve end with it once they are too old. */
 const OUTDATED = 3;

@@ -63,7 +63,8 @@ onEachStore('the migrations of the store', (ground) => {
     await command.close();
     await migrate(url, { migrations: [...MIGRATIONS, ...LATER] });
     const fault =
-      'The store is of a newer version of Tollgate: who serves it must know its migration 900, ' +
+      'The store is of a newer version of Tollgate: a program that serves it must know its ' +
+      'migration 900, ' +
       `and this version knows those up to ${NAMES.length}; install the version that migrated it, ` +
       'or a newer one.';
     expect(await store.outdated()).to.equal(fault);
