@@ -131,7 +131,7 @@ describe('deploy/compose.yaml', () => {
     expect(Object.keys(volumes)).to.deep.equal(['data']);
     const { listen, store, journal, public_url } = await configured({});
     expect(listen).to.deep.include({ host: '0.0.0.0', port: PORT });
-    expect(store).to.equal('sqlite:/data/tollgate.db');
+    expect(store.url).to.equal('sqlite:/data/tollgate.db');
     expect(journal).to.equal('/data/journal');
     expect(public_url).to.equal(`http://127.0.0.1:${PORT}`);
   });
@@ -156,7 +156,7 @@ describe('deploy/compose.postgres.yaml', () => {
         Object.fromEntries(given) as Record<string, string>,
       );
       const hosts = 'postgres,standby/tollgate?target_session_attrs=read-write';
-      expect(store).to.equal(`postgres://tollgate:c0ffee@${hosts}`);
+      expect(store.url).to.equal(`postgres://tollgate:c0ffee@${hosts}`);
       expect(public_url).to.equal('https://ai.example.com');
       expect(depends_on).to.deep.equal({ postgres: { condition: 'service_healthy' } });
     }

@@ -110,7 +110,7 @@ describe('the Helm chart', () => {
     const { listen, journal, store } = configuration;
     expect(container?.ports).to.deep.equal([{ name: 'http', containerPort: listen.port }]);
     expect(listen).to.include({ host: '0.0.0.0', port: Number(lastOf(image, 'EXPOSE')) });
-    expect(store).to.equal('postgres://u@h/d');
+    expect(store.url).to.equal('postgres://u@h/d');
     const paths = container!.volumeMounts.map(({ name, mountPath }) => [name, mountPath]);
     expect(Object.fromEntries(paths)).to.deep.equal({
       configuration: lastOf(image, 'WORKDIR'),
