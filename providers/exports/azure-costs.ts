@@ -2,10 +2,10 @@ import type { ExportClass, ExportFormat, ExportRow } from '../../src/core/provid
 
 /** What the category, its part or the product says of a model's meter. */
 const MODELS = /openai|foundry|\bmodels\b/iu;
-/** `gpt-4o-mini-0718-Inp-glbl Tokens`, `gpt 4.1 cached Inp glbl Tokens`: the model, and a side. */
-const METER = /^(.+?)[ -](?:(?:cached|cchd|cd|aud|audio|txt|text)[ -])*(inp\w*|out\w*)(?:[ -]|$)/iu;
-const CACHED = /[ -](?:cached|cchd|cd)[ -]/iu;
-const AUDIO = /[ -](?:aud|audio)[ -]/iu;
+const SIDE = /^(?:inp|out)\w*$/iu;
+const CACHED = /^(?:cached|cchd|cd)$/iu;
+const AUDIO = /^(?:aud|audio)$/iu;
+const TEXT = /^(?:txt|text)$/iu;
 /** The months of a date stand first here: `10/31/2026`. */
 const DATE = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/u;
 
@@ -27,22 +27,34 @@ export const format: ExportFormat = {
     if (!of_meter.some((column) => MODELS.test(row.text(column)))) return undefined;
     // Purchases, refunds and taxes are no usage.
     if (!/^(?:usage)?$/iu.test(row.text('charge_type'))) return undefined;
-    const meter = row.text('meter_name');
-    const [, model = meter, side] = METER.exec(meter) ?? [];
-    const of = side === undefined ? undefined : classOf(meter, side);
+    const { model, of } = meterOf(row.text('meter_name'));
     return {
       day: dayOf(row),
-      model: model.replaceAll(' ', '-').toLowerCase(),
+      model: model.toLowerCase(),
       cost_nano: dollarsOf(row),
       ...(of && { class: of }),
     };
   },
 };
 
-function classOf(meter: string, side: string): ExportClass {
-  const isAudio = AUDIO.test(meter);
+/** `gpt-4o-mini-0718-Inp-glbl Tokens`, `gpt 4.1 cached Inp glbl Tokens`: the model, then a class. */
+function meterOf(name: string): { model: string; of?: ExportClass } {
+  const words = name.split(/[ -]/u);
+  const side = words.findIndex((word, at) => at > 0 && SIDE.test(word));
+  if (side < 0) return { model: words.join('-') };
+  let end = side;
+  while (end > 1 && isOfClass(words[end - 1] ?? '')) end -= 1;
+  return { model: words.slice(0, end).join('-'), of: classOf(words[side] ?? '', words) };
+}
+
+function isOfClass(word: string): boolean {
+  return CACHED.test(word) || AUDIO.test(word) || TEXT.test(word);
+}
+
+function classOf(side: string, words: readonly string[]): ExportClass {
+  const isAudio = words.some((word) => AUDIO.test(word));
   if (/^out/iu.test(side)) return isAudio ? 'audio_output' : 'output';
-  if (CACHED.test(meter)) return 'cached_input';
+  if (words.some((word) => CACHED.test(word))) return 'cached_input';
   return isAudio ? 'audio_input' : 'input';
 }
 
