@@ -29,9 +29,10 @@ export function decodeResponse(
   const answer = checked(body, provider);
   if (!Array.isArray(answer.output)) throw broken('The upstream gave no answer.');
   const items = recordsIn(answer.output);
-  const details = items.flatMap((item, at) => stateIn(item, at, provider));
+  const states = items.map((item, at) => stateIn(item, at, provider));
+  const details = states.flat();
   if (compaction === 'call') return compacted(answer, items, details);
-  const said = saidIn(items);
+  const said = saidIn(items, states);
   const calls = items.flatMap((item) => callIn(item) ?? []);
   const reasoning = items.map(reasoningIn).filter((text) => text !== '');
   const choice: ChatChoice = {
@@ -69,12 +70,14 @@ interface Said {
 }
 
 /** The texts, and the work of the API's own tools and the sources with their places in them. */
-function saidIn(items: readonly WireObject[]): Said {
+function saidIn(items: readonly WireObject[], states: readonly ReasoningDetail[][]): Said {
   const said: Said = { content: '', is_refusal: false, hosted: [], annotations: [] };
   let isFirst = true;
-  for (const item of items) {
+  let after = 0;
+  for (const [index, item] of items.entries()) {
+    after += states[index]?.length ?? 0;
     if (isHostedItem(item)) {
-      said.hosted.push({ api: 'responses', part: item, at: said.content.length });
+      said.hosted.push({ api: 'responses', part: item, at: said.content.length, after });
     }
     if (item.type !== 'message') continue;
     const { text, is_refusal } = messageIn(item);

@@ -433,7 +433,7 @@ describe('an answer of the Responses API', () => {
             { type: 'reasoning.encrypted', data: 's1', format: FORMAT, index: 0 },
             { type: 'reasoning.encrypted', data: 's2', format: FORMAT, index: 2 },
           ],
-          hosted_parts: [{ api: 'responses', part: { type: 'web_search_call' }, at: 6 }],
+          hosted_parts: [{ api: 'responses', part: { type: 'web_search_call' }, at: 6, after: 2 }],
           finish_reason: 'tool_calls',
         },
       ],
