@@ -100,7 +100,7 @@ describe('the journal', () => {
     const [file = ''] = files();
     const dead = file
       .replace(/\d+-\d*-(?=[0-9a-f]{16})/u, `${pid}-1-`)
-      .replace(/.{6}\.j/u, '000000.j');
+      .replace(/.{6}\.journal$/u, '000000.journal');
     await writeFile(dead, Buffer.concat([lineOf(entryOf('r2')), Buffer.from('0123 {"cha')]));
     const [one, other] = await Promise.all([make().adopt(known), make().adopt(known)]);
     const adopted = [...(one ?? []), ...(other ?? [])];
@@ -119,7 +119,9 @@ describe('the journal', () => {
       await journal.open();
       const [file = ''] = files();
       const named = (owner: string, end: string): string =>
-        file.replace(/\d+-\d*-(?=[0-9a-f]{16})/u, owner).replace(/.{6}\.j/u, `${end}.j`);
+        file
+          .replace(/\d+-\d*-(?=[0-9a-f]{16})/u, owner)
+          .replace(/.{6}\.journal$/u, `${end}.journal`);
       await writeFile(named(`${pid}-${startOf(pid)}-`, '000000'), lineOf(entryOf('r1')));
       await writeFile(named(`${pid}-1-`, '111111'), lineOf(entryOf('r2')));
       const unknown = await make().adopt(() => Promise.resolve(false));
