@@ -37,7 +37,7 @@ export const format: ExportFormat = {
   },
 };
 
-/** `gpt-4o-mini-0718-Inp-glbl Tokens`, `gpt 4.1 cached Inp glbl Tokens`: the model, then a class. */
+/** `gpt-4o-mini-0718-Inp-glbl Tokens`, `gpt 4.1 cached Inp glbl Tokens`: a model, then a class. */
 function meterOf(name: string): { model: string; of?: ExportClass } {
   const words = name.split(/[ -]/u);
   const side = words.findIndex((word, at) => at > 0 && SIDE.test(word));
