@@ -7,10 +7,11 @@ import { Client } from 'pg';
 import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.js';
 import { startProxy, type Proxy } from '../helpers/proxy.js';
 import { startCluster, type Cluster } from '../store/helpers/cluster.js';
+import { startPooler } from '../store/helpers/pgbouncer.js';
 import type { Case, Scene, Stage } from './chaos-run.js';
 
 /** The program of the release before, as `npm run test:upgrade` builds it. */
-const PREVIOUS = process.env.TOLLGATE_TEST_PREVIOUS;
+export const PREVIOUS = process.env.TOLLGATE_TEST_PREVIOUS;
 /** What a failover or a kill is followed by, at least. */
 const STEP_MS = 1_000;
 
@@ -80,6 +81,28 @@ async function onTwo(synchronous: boolean, alongside?: Disturb): Promise<Stage> 
     close: async () => {
       primary.stop();
       standby.stop();
+    },
+  };
+}
+
+/** One PostgreSQL behind a PgBouncer, which is killed and comes back. */
+async function onPooled(alongside?: Disturb): Promise<Stage> {
+  const cluster = await startCluster();
+  const pooler = await startPooler(cluster);
+  return {
+    url: pooler.url,
+    books_url: cluster.url,
+    disturb: async (scene) => {
+      const beside = alongside?.(scene);
+      await pause(scene.ms / 4);
+      await pooler.stop();
+      await pause(scene.ms / 4);
+      await pooler.start();
+      await Promise.all([beside, pause(scene.ms / 2)]);
+    },
+    close: async () => {
+      await pooler.stop();
+      cluster.stop();
     },
   };
 }
@@ -167,6 +190,7 @@ const killsWhile =
   };
 
 const FOUR = { boxes: 4 };
+const REPLACED = PREVIOUS === undefined ? 'boxes replaced' : 'boxes upgraded';
 const previous = PREVIOUS === undefined ? {} : { main: PREVIOUS };
 
 /** Each disturbance; those on PostgreSQL have a server of their own. */
@@ -178,7 +202,7 @@ export const CASES: readonly Case[] = [
     begin: () => onOne(killBoxes),
   },
   {
-    name: PREVIOUS === undefined ? 'boxes replaced' : 'boxes upgraded',
+    name: REPLACED,
     story: 'Each box is stopped, and another takes its place.',
     ...FOUR,
     ...previous,
@@ -195,6 +219,13 @@ export const CASES: readonly Case[] = [
     story: 'The same, while boxes are killed.',
     ...FOUR,
     begin: () => onTwo(true, killBoxes),
+  },
+  {
+    name: `synchronous failover, ${REPLACED}`,
+    story: 'The same, while each box is replaced.',
+    ...FOUR,
+    ...previous,
+    begin: () => onTwo(true, replaceBoxes),
   },
   {
     name: 'asynchronous failover',
@@ -232,6 +263,18 @@ export const CASES: readonly Case[] = [
     story: 'Other clients take each connection; those of the boxes are ended.',
     ...FOUR,
     begin: () => onOne(takeConnections, '-c max_connections=70'),
+  },
+  {
+    name: 'PgBouncer killed',
+    story: 'The pooler before the store, in transaction mode, dies and comes back.',
+    ...FOUR,
+    begin: () => onPooled(),
+  },
+  {
+    name: 'PgBouncer and boxes killed',
+    story: 'The same, while boxes are killed.',
+    ...FOUR,
+    begin: () => onPooled(killBoxes),
   },
   {
     name: 'SQLite, killed',

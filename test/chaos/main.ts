@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import { CASES } from './cases.js';
+import { CASES, PREVIOUS } from './cases.js';
 import { runCase, type Case, type Outcome } from './chaos-run.js';
 
 // Plays each case, and prints what came of it. Ends with 1 where something happened that must not.
@@ -37,6 +37,11 @@ function rowOf({ name }: Case, outcome: Outcome): string {
   return `| ${cells.join(' | ')} |`;
 }
 
+/** What is upgraded, where the program of an older release was given. */
+function beside(): string {
+  return PREVIOUS === undefined ? '' : ',\nwith the release before in `TOLLGATE_TEST_PREVIOUS`';
+}
+
 function page(): string {
   const day = new Date().toISOString().slice(0, 10);
   const processor = `${cpus().length} cores (${cpus()[0]?.model.trim()})`;
@@ -47,7 +52,7 @@ function page(): string {
 
 What clients and books saw while boxes and stores failed, of ${day} on
 ${machine}.
-Made by \`npm run test:chaos -- --seconds ${seconds} --report docs/chaos.md\`.
+Made by \`npm run test:chaos -- --seconds ${seconds} --report docs/chaos.md\`${beside()}.
 
 Four processes of \`serve\` stand on one PostgreSQL behind a plain TCP balancer, one process on
 SQLite. 14 clients each call every 0.4 s, half of the calls as streams; six of them share three
