@@ -201,6 +201,8 @@ export class Gateway {
         socket.on('error', () => socket.destroy());
         this.#refuse(undefined, socket);
       });
+    // Node accepts one connection in each turn of the event loop, so turns must be short meanwhile.
+    this.#server.on('connection', () => this.#admissions.expectOther());
     this.#serve(checked);
     this.#connections = new Connections(this.#server);
     this.#sockets = new WebSockets(this.#server, () => this.#configuration, options);

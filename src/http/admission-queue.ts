@@ -1,35 +1,52 @@
 import { GatewayError } from '../core/errors.js';
 import { shareOf } from './memory-budget.js';
 
-/** The requests that go on in one turn of the event loop while several accounts have some. */
-const STEPS_PER_TURN = 8;
+/** The requests of accounts with many that go on in one turn of the event loop. */
+const STEPS_PER_TURN = 16;
+/** So many requests of one account make no turn of the event loop long. */
+const FEW = 128;
+/** Other accounts count as present for this long after the last sign of them. */
+const PRESENT_MS = 1_000;
 const RETRY_S = '1';
 
 /** The requests of one account. */
 interface AccountRequests {
-  /** Those that wait to begin are counted too. */
+  /** Those that wait are counted too. */
   in_flight: number;
-  waiting: (() => void)[];
+  /** These wait until all others of the account have gone on: so fewer are in memory half done. */
+  readonly to_begin: (() => void)[];
+  readonly to_go_on: (() => void)[];
 }
 
 /**
- * Bounds the requests in flight, and lets accounts go on with theirs in turn: as they begin, and as
- * their upstream has answered. While one account alone has requests, each goes on at once, since
- * work that arrives together costs less together. While several have some, few go on in each turn
- * of the event loop, one of each account after another, so that the calls of one wait for few of
- * another's, however many those are. Each process counts its own.
+ * Bounds the requests in flight, and lets accounts go on with theirs in turn: as they begin, and
+ * after each wait for the store or an upstream. A request of an account that is alone or has few
+ * goes on at once, since work that arrives together costs less together. Beside others, few of
+ * those of accounts with many go on in each turn of the event loop, one of each account after
+ * another. The turns are short then, so a packet of another account is read soon, and its call
+ * waits for few of theirs at each step. Each process counts its own.
  */
 export class AdmissionQueue {
   readonly #accounts = new Map<string, AccountRequests>();
   /** The accounts that have requests waiting, the next one first. */
   readonly #turns = new Set<AccountRequests>();
   #in_flight = 0;
-  #begun = 0;
+  /** The requests of accounts with many that went on in this turn. */
+  #steps = 0;
   #isScheduled = false;
+  /** When there was the last sign of a further account. */
+  #other_ms = -Infinity;
+
+  constructor(private readonly now_ms = () => performance.now()) {}
 
   /** The requests in flight, with those that wait. */
   get size(): number {
     return this.#in_flight;
+  }
+
+  /** To be called for each new connection: it may be of a further account. */
+  expectOther(): void {
+    this.#other_ms = this.now_ms();
   }
 
   /**
@@ -37,33 +54,20 @@ export class AdmissionQueue {
    * Throws `GatewayError` (503) if `max` requests are in flight, or half of them of this account.
    */
   enter(account_id: string, max: number): Promise<void> | undefined {
-    const account = this.#accounts.get(account_id) ?? { in_flight: 0, waiting: [] };
+    const account = this.#accounts.get(account_id) ?? { in_flight: 0, to_begin: [], to_go_on: [] };
     if (this.#in_flight >= max) throw full('the gateway serves', max);
     const share = Math.max(1, Math.floor(shareOf(max)));
     if (account.in_flight >= share) throw full('one account may have', share);
     this.#accounts.set(account_id, account);
     account.in_flight += 1;
     this.#in_flight += 1;
-    return this.#turnOf(account);
+    return this.#turnOf(account, account.to_begin);
   }
 
   /** Resolves when a request that `enter` has counted may go on; undefined if it may at once. */
   goOn(account_id: string): Promise<void> | undefined {
     const account = this.#accounts.get(account_id);
-    return account && this.#turnOf(account);
-  }
-
-  #turnOf(account: AccountRequests): Promise<void> | undefined {
-    if (this.#accounts.size === 1) return undefined;
-    if (this.#turns.size === 0 && this.#begun < STEPS_PER_TURN) {
-      this.#count();
-      return undefined;
-    }
-    return new Promise((resolve) => {
-      account.waiting.push(resolve);
-      this.#turns.add(account);
-      this.#schedule();
-    });
+    return account && this.#turnOf(account, account.to_go_on);
   }
 
   /** Ends the count of a request that `enter` has counted. */
@@ -72,32 +76,56 @@ export class AdmissionQueue {
     if (!account) return;
     account.in_flight -= 1;
     this.#in_flight -= 1;
-    if (account.in_flight === 0) this.#accounts.delete(account_id);
+    if (account.in_flight > 0) return;
+    this.#accounts.delete(account_id);
+    // Its next requests may be in its sockets already.
+    if (this.#in_flight > 0) this.expectOther();
   }
 
-  #count(): void {
-    this.#begun += 1;
+  #turnOf(account: AccountRequests, line: (() => void)[]): Promise<void> | undefined {
+    if (account.in_flight <= FEW) return undefined;
+    if (this.#turns.size === 0) {
+      if (!this.#hasOther()) return undefined;
+      if (this.#steps < STEPS_PER_TURN) {
+        this.#countStep();
+        return undefined;
+      }
+    }
+    return new Promise((resolve) => {
+      line.push(resolve);
+      this.#turns.add(account);
+      this.#schedule();
+    });
+  }
+
+  #hasOther(): boolean {
+    return this.#accounts.size > 1 || this.now_ms() - this.#other_ms < PRESENT_MS;
+  }
+
+  #countStep(): void {
+    this.#steps += 1;
     this.#schedule();
   }
 
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => this.#beginSome());
+    setImmediate(() => this.#runTurn());
   }
 
-  #beginSome(): void {
+  #runTurn(): void {
     this.#isScheduled = false;
-    this.#begun = 0;
+    this.#steps = 0;
     for (const account of this.#turns) {
-      if (this.#begun >= STEPS_PER_TURN) break;
+      if (this.#steps >= STEPS_PER_TURN) break;
       this.#turns.delete(account);
-      const begin = account.waiting.shift();
+      const { to_begin, to_go_on } = account;
+      const step = to_go_on.shift() ?? to_begin.shift();
       // At the end of the set, behind all other accounts.
-      if (account.waiting.length > 0) this.#turns.add(account);
-      if (!begin) continue;
-      this.#count();
-      begin();
+      if (to_go_on.length + to_begin.length > 0) this.#turns.add(account);
+      if (!step) continue;
+      this.#countStep();
+      step();
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Receipt } from '../billing/bill.js';
 import type { Hold } from '../billing/hold.js';
 import type { IdempotencyClaim } from '../billing/idempotency-claim.js';
 import type { EndpointEntry } from '../core/configuration.js';
-import { type GatewayError, OptionError } from '../core/errors.js';
+import { ClientDisconnected, type GatewayError, OptionError } from '../core/errors.js';
 import type { Caller, Model } from '../core/model.js';
 import type { TokenUsage } from '../core/usage.js';
 import type { RequestMemory } from '../http/memory-budget.js';
@@ -217,14 +217,26 @@ function shapeOf({ shape }: Stage, option: unknown, endpoint: EndpointEntry): Sh
   return typeof shape === 'function' ? shape(option, endpoint) : shape;
 }
 
+/**
+ * Resolves when a request may go on after it has waited; undefined if it may at once. See
+ * `AdmissionQueue`.
+ */
+export function goOnInTurn(
+  { caller }: State,
+  { admissions }: Pick<Services, 'admissions'>,
+): Promise<void> | undefined {
+  return caller && admissions.goOn(caller.account_id);
+}
+
 /** Bounds the requests in flight, as soon as their account is known; see `AdmissionQueue`. */
 function admitInTurn({ admissions, configuration }: Services): StageMiddleware {
   const { in_flight } = configuration.limits;
-  return async ({ state }, next) => {
+  return async ({ res, state }, next) => {
     const { account_id } = fact(state, 'caller');
     const turn = admissions.enter(account_id, in_flight);
     try {
       if (turn) await turn;
+      if (turn && res.destroyed) throw new ClientDisconnected(true);
       await next();
     } finally {
       admissions.leave(account_id);

@@ -1,7 +1,7 @@
 import { Hold } from '../billing/hold.js';
 import type { IdempotencyClaim } from '../billing/idempotency-claim.js';
 import { paymentRequired } from '../billing/payment-required.js';
-import { fact, type Context, type Stage, type State } from '../pipeline/stage.js';
+import { fact, goOnInTurn, type Context, type Stage, type State } from '../pipeline/stage.js';
 import type { Services } from '../pipeline/services.js';
 import { refuseEmpty } from '../pipeline/admission.js';
 import type { HoldRefusal } from '../store/store-types.js';
@@ -51,6 +51,8 @@ export const balance: Stage = {
         }
         state.claim = claim;
         await admit(hold, ctx, services);
+        const turn = goOnInTurn(state, services);
+        if (turn) await turn;
         state.hold = hold;
         await next();
       } finally {

@@ -4,7 +4,7 @@ import { OptionError } from '../core/errors.js';
 import { NO_TOKENS, TOKEN_CLASSES } from '../core/usage.js';
 import { formatDollars } from '../lib/money.js';
 import type { Services } from '../pipeline/services.js';
-import { fact, type Stage, type State } from '../pipeline/stage.js';
+import { fact, goOnInTurn, type Stage, type State } from '../pipeline/stage.js';
 import { cacheDollars, recordWithCharge } from '../pipeline/request-record.js';
 import type { PaidAnswer } from '../pipeline/work.js';
 
@@ -40,6 +40,8 @@ export const meter: Stage = {
         tellUnpriced(bill, answer, state, services);
         const receipt = await charge(bill, answer, state, services);
         state.receipt = receipt;
+        const turn = goOnInTurn(state, services);
+        if (turn) await turn;
         // Before the last byte: the client may send its next request at once.
         await ended;
         await answer.close(receipt);

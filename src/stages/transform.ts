@@ -6,6 +6,7 @@ import type { Modalities, Operation } from '../pipeline/modality.js';
 import {
   fact,
   formatOption,
+  goOnInTurn,
   requestMemoryOf,
   type Context,
   type Stage,
@@ -50,7 +51,7 @@ export function transform(modalities: Modalities): Stage {
         services.inflight.add(client);
         try {
           const answer = await run(state, client, services);
-          const turn = goOn(state, services);
+          const turn = goOnInTurn(state, services);
           if (turn) await turn;
           state.answer = answer;
           nameModel(ctx);
@@ -79,11 +80,6 @@ function nameModel(ctx: Context): void {
   if (!served || served.id === state.model?.id) return;
   state.model = served;
   ctx.set('tollgate-model', headerSafe(served.id));
-}
-
-/** Resolves when the answer may be read; undefined if it may at once. See `AdmissionQueue`. */
-function goOn({ caller }: State, { admissions }: Services): Promise<void> | undefined {
-  return caller && admissions.goOn(caller.account_id);
 }
 
 /** Returns a function that sets the headers about upstreams; undefined if both are turned off. */

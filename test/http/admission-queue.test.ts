@@ -1,24 +1,35 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { GatewayError } from '../../src/core/errors.js';
+import type { EndpointEntry } from '../../src/core/configuration.js';
+import { ClientDisconnected, GatewayError } from '../../src/core/errors.js';
+import type { Caller } from '../../src/core/model.js';
 import { AdmissionQueue } from '../../src/http/admission-queue.js';
+import type { Services } from '../../src/pipeline/services.js';
+import { compose, type Context, type Stage } from '../../src/pipeline/stage.js';
 import { chat, completionOf, errorOf } from '../helpers/ask.js';
 import { startOpenaiGateway, type OpenaiGateway } from '../helpers/openai-gateway.js';
 import { rawClient, rawPost, type RawClient } from '../helpers/raw-client.js';
 import { until } from '../helpers/until.js';
 
-const MAX = 4_000;
+const MAX = 8_000;
+/** The most that go on in one turn, of accounts with more requests than go on at once. */
+const [STEPS, FEW] = [16, 128];
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Notes the name of an account as its request may go on. */
+async function note(turn: Promise<void> | undefined, name: string, begun: string[]): Promise<void> {
+  if (turn) await turn;
+  begun.push(name);
+}
+
 /** Begins so many requests of an account, and notes its name for each as it may begin. */
 function begin(queue: AdmissionQueue, account: string, count: number, begun: string[]): void {
-  for (let at = 0; at < count; at += 1) {
-    const turn = queue.enter(account, MAX);
-    if (turn) void turn.then(() => begun.push(account));
-    else begun.push(account);
-  }
+  for (let at = 0; at < count; at += 1) void note(queue.enter(account, MAX), account, begun);
 }
+
+const countOf = (begun: readonly string[], account: string): number =>
+  begun.filter((name) => name === account).length;
 
 describe('AdmissionQueue', () => {
   it('begins each request of an account that is alone at once', () => {
@@ -27,31 +38,105 @@ describe('AdmissionQueue', () => {
     expect(begun).to.have.length(1_000);
   });
 
-  it('lets five requests begin before most of the thousand that came first', async () => {
+  it('begins and goes on with five requests at once beside a thousand that came first', async () => {
     const [queue, begun] = [new AdmissionQueue(), [] as string[]];
     begin(queue, 'other', 1, begun);
     begin(queue, 'heavy', 1_000, begun);
     begin(queue, 'light', 5, begun);
-    for (let turn = 0; turn < 3; turn += 1) await nextTurn();
-    expect(begun.filter((name) => name === 'light')).to.have.length(5);
-    expect(begun.length).to.be.below(40);
+    expect(countOf(begun, 'light')).to.equal(5);
+    expect(countOf(begun, 'heavy')).to.equal(FEW + STEPS);
+    expect(queue.goOn('light')).to.equal(undefined);
+    await nextTurn();
+    expect(countOf(begun, 'heavy')).to.be.at.most(FEW + 2 * STEPS);
     await until(() => begun.length === 1_006, 'all began');
   });
 
+  it('gives accounts with many requests as many turns each, whatever they wait with', async () => {
+    const [queue, begun] = [new AdmissionQueue(), [] as string[]];
+    begin(queue, 'other', 1, begun);
+    begin(queue, 'thousand', 1_000, begun);
+    begin(queue, 'hundreds', FEW + 200, begun);
+    const before = countOf(begun, 'thousand');
+    while (countOf(begun, 'hundreds') < FEW + 200) await nextTurn();
+    expect(countOf(begun, 'thousand') - before).to.be.within(200 - STEPS, 200 + STEPS);
+  });
+
+  it('goes on with the begun requests of an account before it begins others', async () => {
+    const [queue, begun] = [new AdmissionQueue(), [] as string[]];
+    begin(queue, 'other', 1, begun);
+    begin(queue, 'heavy', 1_000, begun);
+    for (let at = 0; at < STEPS; at += 1) void note(queue.goOn('heavy'), 'went on', begun);
+    await until(() => begun.length === 1_001 + STEPS, 'all went on');
+    const after = FEW + STEPS + 1;
+    expect(new Set(begun.slice(after, after + STEPS))).to.deep.equal(new Set(['went on']));
+  });
+
+  it('keeps turns short a second after the last sign of another account', () => {
+    let now_ms = 5_000;
+    const [queue, begun] = [new AdmissionQueue(() => now_ms), [] as string[]];
+    /** Whether one more step than a turn has room for must wait. */
+    const waits = () =>
+      Array.from({ length: STEPS + 1 }, () => queue.goOn('heavy')).some((turn) => turn);
+    begin(queue, 'heavy', 1_000, begun);
+    expect(waits()).to.equal(false);
+    begin(queue, 'light', 1, begun);
+    queue.leave('light');
+    now_ms += 1_000;
+    expect(waits()).to.equal(false);
+    queue.expectOther();
+    now_ms += 999;
+    expect(waits()).to.equal(true);
+  });
+
   it('begins all that have entered, in turns, and counts until they leave', async () => {
-    const accounts = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 100 });
+    const accounts = fc.array(fc.nat({ max: 400 }), { minLength: 1, maxLength: 4 });
     await fc.assert(
-      fc.asyncProperty(accounts, async (entered) => {
+      fc.asyncProperty(accounts, async (counts) => {
         const [queue, begun] = [new AdmissionQueue(), [] as string[]];
-        for (const account of entered) begin(queue, account, 1, begun);
-        for (let turn = 0; turn < entered.length; turn += 1) await nextTurn();
-        expect([...begun].sort()).to.deep.equal([...entered].sort());
-        expect(queue.size).to.equal(entered.length);
-        for (const account of entered) queue.leave(account);
+        for (const [at, count] of counts.entries()) begin(queue, String(at), count, begun);
+        const all = counts.reduce((sum, count) => sum + count, 0);
+        for (let turn = 0; turn <= all / STEPS; turn += 1) await nextTurn();
+        await nextTurn();
+        for (const [at, count] of counts.entries()) {
+          expect(countOf(begun, String(at))).to.equal(count);
+        }
+        expect(queue.size).to.equal(all);
+        for (const account of begun) queue.leave(account);
         expect(queue.size).to.equal(0);
       }),
       { numRuns: 50 },
     );
+  });
+
+  it('begins nothing for a client that has left while its request waited', async () => {
+    const [queue, begun] = [new AdmissionQueue(), [] as string[]];
+    const caller = { account_id: 'heavy' } as Caller;
+    const stages: Stage[] = [
+      { name: 'auth', shape: { needs: [], gives: ['caller'] }, create: () => (_, next) => next() },
+      {
+        name: 'work',
+        shape: { needs: [], gives: [] },
+        create: () => () => void begun.push('work'),
+      },
+    ];
+    const endpoint = { name: 'chat', stages: stages.map(({ name }) => ({ name })) };
+    const services = { admissions: queue, configuration: { limits: { in_flight: MAX } } };
+    const run = compose(
+      endpoint as unknown as EndpointEntry,
+      new Map(stages.map((stage) => [stage.name, stage])),
+      services as unknown as Services,
+    );
+    begin(queue, 'other', 1, begun);
+    begin(queue, 'heavy', FEW + STEPS, begun);
+    const call = (destroyed: boolean): Promise<void> =>
+      run({ res: { destroyed }, state: { caller } } as unknown as Context);
+    const [leaves, stays] = [call(true), call(false)];
+    const { size } = queue;
+    await stays;
+    const error = await leaves.catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ClientDisconnected);
+    expect(countOf(begun, 'work')).to.equal(1);
+    expect(queue.size).to.equal(size - 2);
   });
 
   it('refuses beyond all requests, and beyond half of them of one account', () => {
