@@ -26,6 +26,8 @@ onEachStore('what the bills of upstreams are compared with', (ground) => {
     await charge(START_MS + 3, ann.id, { provider: 'spare' });
     await charge(START_MS + DAY_MS, ann.id, {});
     await store.refund({ request_id: `request-${START_MS}` });
+    // So far apart that they are read by several statements, and not in the order of time.
+    await ground.place.sql(`update ledger set id = id + 9000 where created_ms <= ${START_MS + 1}`);
 
     const nothing = {
       cached_tokens: 0,
