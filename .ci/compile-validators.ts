@@ -19,6 +19,8 @@ const operations = [...MODALITIES.values()].flatMap((modality) => modality.opera
 /** The schemas by which a start checks something: compiling them would make it longer. */
 export const BUILT_SCHEMAS: Partial<Record<Checked, readonly string[]>> = {
   file: ['gateway', 'price-bounds', 'prices', 'provider'],
+  // What other processes say of themselves is checked with each heartbeat.
+  input: ['box-report', 'outcome-report'],
   body: formats.map(({ name }) => name),
   form: [
     ...formats.filter(({ form }) => form).map(({ name }) => name),

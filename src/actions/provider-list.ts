@@ -1,4 +1,5 @@
-import { mergedReports, WINDOW_MINUTES, type UnpricedUnit } from '../telemetry/provider-health.js';
+import type { UnpricedUnit } from '../schema-types/outcome-report.js';
+import { mergedReports, WINDOW_MINUTES } from '../telemetry/provider-health.js';
 import { oneAction, requireGateway, type ActionServices } from './action.js';
 import { isoTime } from './shapes.js';
 import type { Rest } from '../store/rests/rests.js';

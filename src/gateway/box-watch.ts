@@ -5,16 +5,10 @@ import type { ChargeWriter } from '../billing/charge-writer.js';
 import type { Configuration } from '../core/configuration.js';
 import { packageFacts } from '../lib/package-root.js';
 import type { SharedClock } from '../lib/shared-clock.js';
+import type { BoxReport, TakenUp } from '../schema-types/box-report.js';
+import { MIGRATIONS } from '../store/migrations.js';
 import type { Store } from '../store/store-types.js';
-import {
-  boxesOf,
-  differenceText,
-  type BoxReport,
-  type Difference,
-  type EqualPart,
-  type ProcessHealth,
-  type TakenUp,
-} from '../telemetry/boxes.js';
+import { boxesOf, differenceText, type Difference, type EqualPart } from '../telemetry/boxes.js';
 import { configurationHashes } from './configuration-hash.js';
 import type { Health } from './probes.js';
 
@@ -68,6 +62,7 @@ export class BoxWatch {
       main_pid: cluster.isWorker ? process.ppid : process.pid,
       health: this.#health,
       clock_offset_ms: this.clock_offset_ms,
+      migrations: MIGRATIONS.length,
       equal: this.#equal,
     };
     return JSON.stringify(report);
@@ -100,7 +95,7 @@ export class BoxWatch {
     return clock?.offsetOf(own_now()) ?? 0;
   }
 
-  get #health(): ProcessHealth {
+  get #health(): BoxReport['health'] {
     const { state, charge_writer } = this.parts;
     if (state.phase !== 'serving') return 'draining';
     return state.store_hangs || charge_writer.fault !== undefined ? 'waiting' : 'ready';

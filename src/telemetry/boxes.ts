@@ -1,3 +1,4 @@
+import type { BoxReport, TakenUp } from '../schema-types/box-report.js';
 import type { LiveProcess } from '../store/leases/leases.js';
 
 /** The parts in which all boxes on a store should be equal, in the order in which they are told. */
@@ -9,36 +10,13 @@ export type DifferingPart = EqualPart | 'clock';
 
 export const DIFFERING_PARTS: readonly DifferingPart[] = [...EQUAL_PARTS, 'clock'];
 
-/** `waiting`: for the store. */
-export type ProcessHealth = 'ready' | 'draining' | 'waiting';
-
-/** What a process says of itself with each heartbeat, as JSON in its row. */
-export interface BoxReport {
-  /** The name of its machine or container. */
-  host: string;
-  /** Where it listens. */
-  listen: string;
-  /** The process that takes the signals: of workers, their parent. */
-  main_pid: number;
-  health: ProcessHealth;
-  /** How far the clock of its machine is ahead of the database's. */
-  clock_offset_ms: number;
-  equal: Readonly<Record<EqualPart, TakenUp>>;
-}
-
-/** A version, or a hash, and since when the process has had it, by the clock of the database. */
-export interface TakenUp {
-  value: string;
-  since_ms: number;
-}
-
 /** The processes of a box that say the same of themselves. */
 export interface Box {
-  /** Null where its version says nothing of itself. */
+  /** Null where its version says nothing of itself that this one understands. */
   host: string | null;
   listen: string | null;
   /** `silent`: no heartbeat has come for three of them. */
-  health: ProcessHealth | 'silent' | null;
+  health: BoxReport['health'] | 'silent' | null;
   version: string | null;
   configuration: string | null;
   prices: string | null;
@@ -101,7 +79,7 @@ export function differenceText({ part, values }: Difference): string {
 }
 
 function reportIn({ box }: LiveProcess): BoxReport | undefined {
-  return box === null ? undefined : (JSON.parse(box) as BoxReport);
+  return box === null || box === 'unknown' ? undefined : box;
 }
 
 function mainOf({ process: { machine, pid }, report }: Known): string {
@@ -173,7 +151,7 @@ function differenceIn(serving: readonly Known[], part: EqualPart): Difference[] 
     if (!taken) continue;
     const { value, since_ms } = taken;
     first.set(value, Math.min(first.get(value) ?? since_ms, since_ms));
-    hosts.set(value, (hosts.get(value) ?? new Set()).add(hostOf(known)));
+    hosts.set(value, (hosts.get(value) ?? new Set()).add(nameOfProcess(known.process)));
   }
   // They differ since the second value came.
   const [, since_ms] = [...first.values()].sort((one, other) => one - other);
@@ -189,7 +167,7 @@ function clockDifference(serving: readonly Known[]): Difference[] {
   if (spread_ms <= CLOCKS_MS) return [];
   const furthest = new Map<string, number[]>();
   for (const known of serving) {
-    const host = hostOf(known);
+    const host = nameOfProcess(known.process);
     furthest.set(host, [...(furthest.get(host) ?? []), ...offsetsOf([known])]);
   }
   const values = [...furthest].flatMap(([host, all]) => {
@@ -214,15 +192,17 @@ function furthestOf(offsets: readonly number[]): number | undefined {
   return offsets.toSorted((one, other) => Math.abs(other) - Math.abs(one))[0];
 }
 
-/** A process of a version that says nothing differs in that from those that do. */
+/** A process of a version that says nothing known differs in that from those that do. */
 function takenUp({ report, process }: Known, part: EqualPart): TakenUp | undefined {
   if (report) return report.equal[part];
-  return part === 'version'
-    ? { value: 'an older version', since_ms: process.started_ms }
-    : undefined;
+  if (part !== 'version') return undefined;
+  const value = process.box === null ? 'an older version' : 'an unknown version';
+  return { value, since_ms: process.started_ms };
 }
 
-function hostOf({ report, process }: Known): string {
+/** The name of its box, or its number where its version says nothing known. */
+export function nameOfProcess(process: LiveProcess): string {
+  const report = reportIn(process);
   return report ? boxName(report) : `process ${process.pid}`;
 }
 

@@ -1,33 +1,13 @@
 import { isStop } from '../core/errors.js';
 import { UpstreamError, type Fault } from '../core/upstream-error.js';
-
-/** The calls to a provider in the window, and its last success and failure, in ms since 1970. */
-export interface ProviderOutcomes {
-  answered: number;
-  /** Calls that failed because of the request itself. The provider is healthy. */
-  refused: number;
-  failed: number;
-  last_success_ms: number | null;
-  last_failure: Failure | null;
-  /** What its answers reported that no price covers; absent where there is nothing. */
-  unpriced?: readonly UnpricedUnit[];
-}
-
-/** A part of the bill of an upstream's model, by the field that its price lacks. */
-export interface UnpricedUnit {
-  model: string;
-  unit: string;
-}
-
-/** The last failure of a provider. Any client may see `message`, so it holds no secret. */
-export interface Failure {
-  at_ms: number;
-  fault: Fault;
-  message: string;
-}
-
-/** Outcomes by the provider's name. */
-export type OutcomeReport = Record<string, ProviderOutcomes>;
+import { parseJson } from '../lib/json-text.js';
+import { validatorOfShipped } from '../lib/schemas.js';
+import type {
+  Failure,
+  OutcomeReport,
+  ProviderOutcomes,
+  UnpricedUnit,
+} from '../schema-types/outcome-report.js';
 
 /** The number of minutes that the counts cover, the current one included. */
 export const WINDOW_MINUTES = 5;
@@ -136,10 +116,14 @@ export class ProviderHealth {
   }
 }
 
-/** Adds up the reports of several processes, each as JSON; empty from one that has none yet. */
+/**
+ * Adds up the reports of several processes, each as JSON; empty from one that has none yet. Those
+ * in a form of another version are left out.
+ */
 export function mergedReports(notes: readonly string[]): OutcomeReport {
   const total: OutcomeReport = {};
-  const reports = notes.filter(Boolean).map((note) => JSON.parse(note) as OutcomeReport);
+  const isReport = validatorOfShipped('outcome-report', 'input');
+  const reports = notes.map(parseJson).filter((one) => isReport(one)) as OutcomeReport[];
   for (const [name, outcomes] of reports.flatMap((report) => Object.entries(report))) {
     const sum = total[name];
     total[name] = sum ? added(sum, outcomes) : outcomes;

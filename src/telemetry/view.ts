@@ -4,7 +4,7 @@ import type { UpstreamName } from '../store/rests/rests.js';
 import type { OpenHolds } from '../store/verify/open-holds.js';
 import type { DifferingPart } from './boxes.js';
 import type { EndedRequest } from './record-sink.js';
-import type { OutcomeReport } from './provider-health.js';
+import type { OutcomeReport } from '../schema-types/outcome-report.js';
 
 /** The state of a running gateway that a view may read at any time. */
 export interface GatewayFacts {

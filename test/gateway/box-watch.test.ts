@@ -12,7 +12,8 @@ import { packageFacts } from '../../src/lib/package-root.js';
 import { SharedClock } from '../../src/lib/shared-clock.js';
 import type { Store } from '../../src/store/store-types.js';
 import { openStore } from '../../src/store/open.js';
-import { boxesOf, type BoxReport } from '../../src/telemetry/boxes.js';
+import { boxesOf } from '../../src/telemetry/boxes.js';
+import { boxReport } from '../helpers/box-report.js';
 import { startGateway } from '../helpers/gateway.js';
 import { writeNewStore } from '../helpers/new-store.js';
 import { parseScrape } from '../helpers/prometheus.js';
@@ -29,16 +30,7 @@ models:
 `;
 const LATER_MS = 61_000;
 
-const taken = (value: string) => ({ value, since_ms: 0 });
-/** What a box of another machine says. */
-const OTHER: BoxReport = {
-  host: 'web2',
-  listen: '10.0.0.2:8080',
-  main_pid: 1,
-  health: 'ready',
-  clock_offset_ms: 9_000,
-  equal: { version: taken('9.9.9'), configuration: taken('c2'), prices: taken('p2') },
-};
+const OTHER = boxReport({ clock_offset_ms: 9_000 });
 
 /** A process of a box: its watch, its heartbeat, and what it logs. */
 interface Beating {
@@ -166,6 +158,20 @@ onEachStore('boxes that share a store', (ground) => {
     expect(other.log).to.have.length(1);
   });
 
+  it('of a later version, with reports of another form, make no heartbeat fail', async () => {
+    behind_ms = LATER_MS;
+    const one = await beating(FILE);
+    const later = await openStore(ground.place.url, { now: () => Date.now() - 2 * LATER_MS });
+    for (const form of ['{"host":{"name":"web9"},"parts":[]}', '"web9"', 'web9']) {
+      await later.heartbeat(undefined, form);
+      await one.beat();
+      expect(one.state.boxes_differ_in, form).to.deep.equal(['version']);
+    }
+    await later.close();
+    expect(one.log, 'told once').to.have.length(1);
+    expect(one.log[0]?.differ_in?.[0]).to.contain(`an unknown version on process ${process.pid}`);
+  });
+
   it('say whether they are ready, drain or wait for the store', async () => {
     const one = await beating(FILE);
     const health = async (): Promise<unknown> => {
@@ -190,7 +196,7 @@ describe('a gateway whose box has other prices than another one', () => {
     await writeNewStore(file);
     const url = `sqlite:${file}`;
     const other = await openStore(url, { now: Date.now });
-    const equal = { ...OTHER.equal, version: taken(packageFacts().version) };
+    const equal = { ...OTHER.equal, version: { value: packageFacts().version, since_ms: 0 } };
     await other.heartbeat(undefined, JSON.stringify({ ...OTHER, equal }));
     const started = await startGateway(`metrics: 127.0.0.1:0\n${FILE}`, {
       store: url,

@@ -1,12 +1,7 @@
 import { expect } from 'chai';
+import type { BoxReport } from '../../src/schema-types/box-report.js';
 import type { LiveProcess } from '../../src/store/leases/leases.js';
-import {
-  boxesOf,
-  differenceText,
-  offsetText,
-  type BoxReport,
-  type EqualPart,
-} from '../../src/telemetry/boxes.js';
+import { boxesOf, differenceText, offsetText, type EqualPart } from '../../src/telemetry/boxes.js';
 
 const NOW_MS = 1_800_000_000_000;
 const MINUTE_MS = 60_000;
@@ -41,7 +36,7 @@ function serving(told: Told = {}): LiveProcess {
       prices: value('prices', 'p1'),
     },
   };
-  return { ...rowOf(pid, host), seen_ms: told.seen_ms ?? NOW_MS, box: JSON.stringify(report) };
+  return { ...rowOf(pid, host), seen_ms: told.seen_ms ?? NOW_MS, box: report };
 }
 
 function rowOf(pid: number, machine: string): LiveProcess {
@@ -152,6 +147,15 @@ describe('the boxes on a store', () => {
     expect(oddOf(0, 100, -5_000)).to.deep.equal([0, 0, 1]);
     expect(oddOf(0, 5_000)).to.deep.equal([1, 1]);
     expect([0, -40, 50].map(offsetText)).to.deep.equal(['+0.0 s', '+0.0 s', '+0.1 s']);
+  });
+
+  it('whose reports have another form differ in their version, which is unknown', () => {
+    const later: LiveProcess = { ...rowOf(6, 'elsewhere'), box: 'unknown' };
+    const { boxes, differences } = boxesOf([serving(), later]);
+    expect(boxes[0]).to.deep.include({ host: null, health: null, version: null, pids: [6] });
+    expect(differences.map(differenceText)).to.deep.equal([
+      'version: 1.0.0 on web1 (127.0.0.1:8080), an unknown version on process 6',
+    ]);
   });
 
   it('of a version that says nothing are listed, and differ in their version', () => {

@@ -119,6 +119,13 @@ describe('the health of providers', () => {
     expect(mergedReports(['', JSON.stringify({})])).to.deep.equal({});
   });
 
+  it('leaves out the report of a later version in another form, and fails nothing', () => {
+    outcomes.answered('acme');
+    const known = JSON.stringify(outcomes.report());
+    const others = ['[', '[]', '{"acme":{"calls":{"answered":3}}}', '{"acme":null}'];
+    expect(mergedReports([...others, known]).acme).to.include({ answered: 1, failed: 0 });
+  });
+
   it('ignores minutes in the future after the clock was set back by an hour', () => {
     outcomes.answered('acme');
     now_ms -= 61 * 60_000;

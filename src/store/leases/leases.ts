@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
+import { parseJson } from '../../lib/json-text.js';
+import { validatorOfShipped } from '../../lib/schemas.js';
+import type { BoxReport } from '../../schema-types/box-report.js';
 import type { Database } from '../database.js';
 import { isAlive, MACHINE, STARTED } from './liveness.js';
 import { endInWindows } from '../limits/hold-windows.js';
@@ -65,7 +68,7 @@ export async function recover(
   watch: Watch,
   elapsed_ms: number,
 ): Promise<number> {
-  const rows = await processRows(database);
+  const rows = await database.read((knex) => processRows(knex, database));
   watch.look(rows, elapsed_ms);
   const dead = rows.filter((row) => isDead(row, self, watch, elapsed_ms));
   let released = 0;
@@ -73,14 +76,10 @@ export async function recover(
   return released;
 }
 
-function processRows(database: Database): Promise<ProcessRow[]> {
-  const { clock_ms } = database;
-  return database.read((knex) =>
-    knex('processes')
-      .orderBy('id')
-      // A store of an older version has no column for the box.
-      .select('*', knex.raw(`${clock_ms} - seen_ms as age_ms`)),
-  );
+async function processRows(knex: Knex, { clock_ms }: Database): Promise<ProcessRow[]> {
+  // A store of an older version has no column for the box.
+  const age = knex.raw(`${clock_ms} - seen_ms as age_ms`);
+  return knex('processes').orderBy('id').select('*', age);
 }
 
 /** Whether a process may serve the store. */
@@ -99,11 +98,30 @@ export interface LiveProcess {
   seen_ms: number;
   now_ms: number;
   /** What it last said of itself; null where its version says nothing. */
-  box: string | null;
+  box: BoxReport | 'unknown' | null;
 }
 
 export async function liveProcesses(database: Database): Promise<LiveProcess[]> {
-  const rows = await processRows(database);
+  return database.read((knex) => liveProcessesIn(knex, database));
+}
+
+/** The live processes whose version knows fewer migrations, or does not say how many. */
+export async function olderProcesses(
+  knex: Knex,
+  database: Database,
+  lowest: number,
+): Promise<LiveProcess[]> {
+  const live = await liveProcessesIn(knex, database);
+  return live.filter(({ box }) => box === null || knownMigrations(box) < lowest);
+}
+
+/** A form of report that this version does not know is that of a later one. */
+function knownMigrations(box: BoxReport | 'unknown'): number {
+  return box === 'unknown' ? Infinity : (box.migrations ?? 0);
+}
+
+async function liveProcessesIn(knex: Knex, database: Database): Promise<LiveProcess[]> {
+  const rows = await processRows(knex, database);
   const live = rows.filter((row) => !isOverdue(row) && hasEnded(row, process.pid) !== true);
   return live.map(({ id, place, pid, started_ms, seen_ms, age_ms, box }) => ({
     id,
@@ -112,8 +130,14 @@ export async function liveProcesses(database: Database): Promise<LiveProcess[]> 
     started_ms: Number(started_ms),
     seen_ms: Number(seen_ms),
     now_ms: Number(seen_ms) + Number(age_ms),
-    box: box ?? null,
+    box: reportInRow(box ?? null),
   }));
+}
+
+function reportInRow(text: string | null): LiveProcess['box'] {
+  if (text === null) return null;
+  const report = parseJson(text);
+  return validatorOfShipped('box-report', 'input')(report) ? (report as BoxReport) : 'unknown';
 }
 
 /** The place without the start time of the process, which is its last word on Linux. */

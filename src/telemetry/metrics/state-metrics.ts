@@ -1,7 +1,7 @@
 import type { Aggregator, Gauge, Registry } from 'prom-client';
 import { withTimeout } from '../../lib/with-timeout.js';
 import { DIFFERING_PARTS } from '../boxes.js';
-import type { ProviderOutcomes } from '../provider-health.js';
+import type { ProviderOutcomes } from '../../schema-types/outcome-report.js';
 import type { GatewayFacts } from '../view.js';
 import type { Prometheus } from './prometheus.js';
 

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { boxShape } from '../../../src/actions/box-list.js';
 import type { ProvidersShape } from '../../../src/actions/provider-list.js';
 import type { AccountShape, EntryShape, TaskShape } from '../../../src/actions/shapes.js';
-import type { BoxReport } from '../../../src/telemetry/boxes.js';
 import { ProviderHealth } from '../../../src/telemetry/provider-health.js';
 import { chat } from '../../helpers/ask.js';
+import { boxReport } from '../../helpers/box-report.js';
 import { dollars } from '../../store/helpers/ground.js';
 import { onEachApiGateway, type Client } from './helpers/api-gateway.js';
 
@@ -157,14 +157,8 @@ onEachApiGateway('the API of operators', {}, (here) => {
   it('lists the boxes, and whose clock is not as the others', async () => {
     const other = await here.ground.open();
     const value = { value: 'v', since_ms: here.ground.now_ms };
-    const report: BoxReport = {
-      host: 'web2',
-      listen: '10.0.0.2:8080',
-      main_pid: 1,
-      health: 'draining',
-      clock_offset_ms: 0,
-      equal: { version: value, configuration: value, prices: value },
-    };
+    const equal = { version: value, configuration: value, prices: value };
+    const report = boxReport({ health: 'draining', equal });
     await other.heartbeat(undefined, JSON.stringify(report));
     const boxes = async () =>
       (await boss.get('/api/boxes')).as<{ data: ReturnType<typeof boxShape>[] }>('BoxList').data;
