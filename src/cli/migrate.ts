@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
 import { acting, command, withConfig } from './command.js';
+import { commandIo } from './command-io.js';
 import { printJson, printLine } from './print.js';
 import { printRows } from './print-rows.js';
 import { environmentOf } from './environment.js';
+import type { LiveProcess } from '../store/leases/leases.js';
 import type { Migration } from '../store/migrations.js';
+import { nameOfProcess } from '../telemetry/boxes.js';
 
 /** What a migration means for the calls of other boxes. */
 const EFFECTS: Readonly<Record<Migration['effect'], string>> = {
@@ -37,10 +40,15 @@ async function migrate({ config, dryRun = false, json }: MigrateOptions): Promis
   const place = await storePlaceOf(config, environmentOf(config));
   const pending = await pendingMigrations(place);
   if (!json && pending.length > 0) printPending(pending);
-  const { applied } = dryRun ? { applied: [] } : await migrateStore(place);
+  const { applied } = dryRun ? { applied: [] } : await migrateStore(place, { onOlder: tellOlder });
   if (json) return printJson({ applied, pending: pending.map(jsonOfMigration) });
   if (applied.length > 0) printLine(`Applied ${applied.join(', ')}.`);
   else printLine(pending.length > 0 && dryRun ? 'Nothing was changed.' : UP_TO_DATE);
+}
+
+function tellOlder(older: readonly LiveProcess[]): void {
+  const names = older.map(nameOfProcess).join(', ');
+  commandIo().stderr.write(`Waiting until older boxes end, at most five minutes: ${names}.\n`);
 }
 
 function printPending(pending: readonly Migration[]): void {

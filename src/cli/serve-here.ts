@@ -70,7 +70,7 @@ function endProcess(log: Logger): void {
   if (isOwnProcess()) process.exit();
 }
 
-/** Undefined if it was stopped while it waited for the store. */
+/** Undefined if it was stopped while it waited for the store or for older boxes. */
 async function openGateway(
   ...[checked, options]: Parameters<typeof Gateway.open>
 ): Promise<Gateway | undefined> {
@@ -78,7 +78,7 @@ async function openGateway(
     return await Gateway.open(checked, options);
   } catch (error) {
     if (!(error instanceof WaitEnded)) throw error;
-    options.log.info('stopping: the store has not answered');
+    options.log.info(`stopping: ${error.message}`);
     return undefined;
   }
 }

@@ -15,6 +15,7 @@ import type { Health } from './probes.js';
 import { AccessLog, type LogLines } from '../telemetry/access-log.js';
 import { RecordQueue } from '../telemetry/record-queue.js';
 import type { RecordSink } from '../telemetry/record-sink.js';
+import { nameOfProcess } from '../telemetry/boxes.js';
 import { ProviderHealth } from '../telemetry/provider-health.js';
 import { UpstreamRests } from '../pipeline/upstream-rests.js';
 import { MemoryBudget } from '../http/memory-budget.js';
@@ -224,6 +225,8 @@ export class Gateway {
       wait_ms: START_WAIT_MS,
       onAway: () => options.log.warn('the store does not answer; waiting for it'),
       onMigrating: (migrations) => options.log.info({ migrations }, 'migrating the store'),
+      onOlder: (older) =>
+        options.log.warn({ boxes: older.map(nameOfProcess) }, 'waiting until older boxes end'),
       stopped: options.stopped,
     });
     const { connections, idle_connection_ms: idle_ms } = configuration.limits;

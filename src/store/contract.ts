@@ -13,14 +13,24 @@ export async function createContract(trx: Knex): Promise<void> {
 
 /** Programs that know fewer migrations may not serve the store from now on. */
 export async function raiseContract(trx: Knex, lowest: number): Promise<void> {
-  if (!(await trx.schema.hasTable(TABLE))) return;
+  if ((await contractOf(trx)) === undefined) return;
   await trx(TABLE).where('lowest', '<', lowest).update({ lowest });
+}
+
+/** The number of the last migration that a program must know; undefined in older stores. */
+export async function contractOf(knex: Knex): Promise<number | undefined> {
+  if (!(await knex.schema.hasTable(TABLE))) return undefined;
+  return lowestIn(knex);
+}
+
+async function lowestIn(knex: Knex): Promise<number> {
+  const row: { lowest: bigint | number } | undefined = await knex(TABLE).first('lowest');
+  return Number(row?.lowest ?? 0);
 }
 
 /** Why a program that knows so many migrations may not serve the store; undefined if it may. */
 export async function contractFault(knex: Knex, known: number): Promise<string | undefined> {
-  const row: { lowest: bigint | number } | undefined = await knex(TABLE).first('lowest');
-  const lowest = Number(row?.lowest ?? 0);
+  const lowest = await lowestIn(knex);
   if (lowest <= known) return undefined;
   return (
     'The store is of a newer version of Tollgate: a program that serves it must know its ' +

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { pastPooler, placeOfStore, type StorePlace } from '../core/store-place.js';
-import { contractFault, raiseContract } from './contract.js';
+import { contractFault, contractOf, raiseContract } from './contract.js';
 import { openDatabase, sqliteFileOf, UNLIMITED, type Database } from './database.js';
+import { olderProcesses, type LiveProcess } from './leases/leases.js';
 import { takeSteps, takeStepsBesideCalls } from './migration-steps.js';
 import { MIGRATIONS, type Migration } from './migrations.js';
 import { codeOf } from './retry.js';
-import { explainOpenError, StoreError } from './store-error.js';
+import { explainOpenError, StoreError, WaitEnded } from './store-error.js';
 
 const TABLE = 'migrations';
 
@@ -24,13 +25,32 @@ const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 3_000];
 const LOCK_TRIES = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-interface MigrateOptions {
+/**
+ * Processes that are too old for a contract find out by their next heartbeat, drain and end. After
+ * this time the store is contracted all the same.
+ */
+const DRAIN_MS = 5 * 60_000;
+
+export interface MigrateOptions {
   /** Called with the names of those of an older store before they are applied. */
-  onMigrating?: (names: readonly string[]) => void;
+  onMigrating?: ((names: readonly string[]) => void) | undefined;
+  /** Called once, if processes that a migration makes too old are waited for. */
+  onOlder?: ((processes: readonly LiveProcess[]) => void) | undefined;
+  /** Ends that wait: `WaitEnded` is thrown at once. */
+  stopped?: Promise<unknown> | undefined;
   /** In place of all, as tests have it. */
   migrations?: readonly Migration[];
   lock_tries?: number;
+  drain_ms?: number;
 }
+
+/** What a transaction of migrations came to. */
+type Stage =
+  | { is: 'applied'; names: string[] }
+  /** Programs that are too old for the next migration may not serve the store from now on. */
+  | { is: 'raised' }
+  /** Some still do. */
+  | { is: 'waiting'; older: LiveProcess[] };
 
 /** Applies all pending migrations, and resolves with their names. Throws `StoreError`. */
 export async function migrate(
@@ -77,15 +97,30 @@ export async function migrateOpened(database: Database, options: MigrateOptions)
  */
 export async function applyMigrations(
   database: Database,
-  { migrations = MIGRATIONS, lock_tries = LOCK_TRIES, onMigrating }: MigrateOptions = {},
+  options: MigrateOptions = {},
 ): Promise<string[]> {
+  const { lock_tries = LOCK_TRIES, drain_ms = DRAIN_MS, onOlder, stopped } = options;
   const applied: string[] = [];
-  const work = (trx: Knex.Transaction) => applySome(database, trx, migrations, onMigrating);
+  let waits_since_ms: number | undefined;
   for (;;) {
-    const some = await underLock(database, lock_tries, work);
-    if (some.length === 0) return applied;
-    applied.push(...some);
+    const isWaitOver = performance.now() - (waits_since_ms ?? Infinity) >= drain_ms;
+    const stage = await underLock(database, lock_tries, (trx) =>
+      applySome(database, trx, options, isWaitOver),
+    );
+    if (stage.is === 'applied' && stage.names.length === 0) return applied;
+    if (stage.is === 'applied') applied.push(...stage.names);
+    if (stage.is !== 'waiting') continue;
+    if (waits_since_ms === undefined) onOlder?.(stage.older);
+    waits_since_ms ??= performance.now();
+    await pauseUnlessStopped(stopped);
   }
+}
+
+async function pauseUnlessStopped(stopped: Promise<unknown> | undefined): Promise<void> {
+  const ended = stopped?.then(() => {
+    throw new WaitEnded('older boxes have not ended');
+  });
+  await Promise.race([sleep(LOOK_MS), ...(ended ? [ended] : [])]);
 }
 
 /** Whether a store was made in that database, by any version. */
@@ -129,16 +164,22 @@ export function outdatedFault(database: Database): Promise<string | undefined> {
 async function applySome(
   database: Database,
   trx: Knex.Transaction,
-  migrations: readonly Migration[],
-  onMigrating: MigrateOptions['onMigrating'],
-): Promise<string[]> {
+  { migrations = MIGRATIONS, onMigrating }: MigrateOptions,
+  isWaitOver: boolean,
+): Promise<Stage> {
   await refuseNewer(trx, migrations);
   const applied = await appliedNames(trx);
-  const [next] = pendingOf(applied, migrations);
-  if (!next) return [];
+  const [next, ...later] = pendingOf(applied, migrations);
+  if (!next) return { is: 'applied', names: [] };
+  const isNew = applied.length === 0;
+  if (next.kind === 'contracts' && !isNew) {
+    const stage = await stageBefore(database, trx, next.lowest);
+    if (stage && !(stage.is === 'waiting' && isWaitOver)) return stage;
+  }
   // Nothing else uses the store: in SQLite there is one writer, and the first process makes it.
-  const isAlone = database.dialect === 'sqlite' || applied.length === 0;
-  const upTo = isAlone ? migrations : migrations.slice(0, migrations.indexOf(next) + 1);
+  const isAlone = database.dialect === 'sqlite' || isNew;
+  const end = isAlone ? later.find(({ kind }) => kind === 'contracts' && !isNew) : later[0];
+  const upTo = end ? migrations.slice(0, migrations.indexOf(end)) : migrations;
   if (applied.length > 0) onMigrating?.(pendingOf(applied, upTo).map(({ name }) => name));
   const apply = async (name: string, own: Knex): Promise<void> => {
     const migration = upTo.find((one) => one.name === name);
@@ -157,7 +198,24 @@ async function applySome(
       }),
     },
   });
-  return names;
+  return { is: 'applied', names };
+}
+
+/** What comes before a migration that contracts; undefined if it may be applied. */
+async function stageBefore(
+  database: Database,
+  trx: Knex.Transaction,
+  lowest: number,
+): Promise<Stage | undefined> {
+  const contract = await contractOf(trx);
+  // The programs of a store without one know of none, so that they would not end.
+  if (contract === undefined) return undefined;
+  if (contract < lowest) {
+    await raiseContract(trx, lowest);
+    return { is: 'raised' };
+  }
+  const older = await olderProcesses(trx, database, lowest);
+  return older.length === 0 ? undefined : { is: 'waiting', older };
 }
 
 /** `busy` is the database of a store that others may use meanwhile. */

@@ -14,7 +14,13 @@ import { credit, ledger } from './ledger/ledger.js';
 import { readAllowances } from './limits/allowance-states.js';
 import { ZoneCalendar } from './limits/zone-calendar.js';
 import { refund, refundable } from './ledger/refund.js';
-import { migrateOpened, isMigrated, outdatedFault, refuseUnusable } from './migrate.js';
+import {
+  isMigrated,
+  migrateOpened,
+  outdatedFault,
+  refuseUnusable,
+  type MigrateOptions,
+} from './migrate.js';
 import { sweepAnswers } from './idempotency/idempotency-keys.js';
 import {
   newProcess,
@@ -71,8 +77,10 @@ export interface StoreOptions {
   /** Called once if it is waited for. */
   onAway?: () => void;
   /** Called with the names of migrations, which may take long, before they are applied. */
-  onMigrating?: (names: readonly string[]) => void;
-  /** Ends the wait: `openStore` throws `WaitEnded` at once. */
+  onMigrating?: MigrateOptions['onMigrating'];
+  /** Called once, if processes that a migration makes too old are waited for. */
+  onOlder?: MigrateOptions['onOlder'];
+  /** Ends a wait: `openStore` throws `WaitEnded` at once. */
   stopped?: Promise<unknown> | undefined;
 }
 
@@ -115,7 +123,7 @@ async function waitForStore(
   if (database.dialect === 'sqlite') return;
   const timer = setTimeout(() => onAway?.(), QUIET_MS);
   const ended = stopped?.then(() => {
-    throw new WaitEnded('The store was still waited for.');
+    throw new WaitEnded('the store has not answered');
   });
   try {
     await Promise.race([untilAnswer(database, wait_ms), ...(ended ? [ended] : [])]);

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import type { LiveProcess } from '../../src/store/leases/leases.js';
 import { migrate, pendingMigrations } from '../../src/store/migrate.js';
 import { MIGRATIONS, type Migration } from '../../src/store/migrations.js';
 import { openStore } from '../../src/store/open.js';
+import { boxReport } from '../helpers/box-report.js';
+import { until } from '../helpers/until.js';
 import { onEachStore, refusal } from './helpers/ground.js';
 import { emptyPlace, migrateTo } from './helpers/old-store.js';
 
@@ -77,6 +80,64 @@ onEachStore('the migrations of the store', (ground) => {
     for (const one of refused) expect(await refusal(one())).to.equal(`StoreError: ${fault}`);
     expect(await migrate(url, { migrations: [...MIGRATIONS, ...LATER] })).to.deep.equal({
       applied: [],
+    });
+  });
+
+  describe('that contract', () => {
+    const migrations = [...MIGRATIONS, ...LATER];
+    const applied = LATER.map(({ name }) => name);
+    const fault = () => ground.place.sql('select fault from rests');
+    let told: LiveProcess[];
+    beforeEach(() => (told = []));
+    const onOlder = (older: readonly LiveProcess[]): void => void told.push(...older);
+
+    const beat = async (known: number) => {
+      const store = await ground.open();
+      await store.heartbeat(undefined, JSON.stringify(boxReport({ migrations: known })));
+      return store;
+    };
+
+    it('show a box that is too old no error: it drains and ends first', async () => {
+      const old = await beat(MIGRATIONS.length);
+      const migrating = migrate(ground.place.url, { migrations, onOlder });
+      await until(() => told.length > 0, 'it waits');
+      expect(told.map(({ box }) => box)).to.deep.equal([
+        boxReport({ migrations: MIGRATIONS.length }),
+      ]);
+      const sentence = /a program that serves it must know its migration 900/;
+      expect(await old.outdated()).to.match(sentence);
+      expect(await refusal(ground.open())).to.match(sentence);
+      expect(await fault(), 'what it uses is there').to.deep.equal([]);
+      await ground.close(old);
+      expect(await migrating).to.deep.equal({ applied });
+      expect(told).to.have.length(1);
+      expect(await refusal(fault())).to.match(/fault/);
+    });
+
+    it('do not wait longer for it than it may take to drain', async () => {
+      await (await ground.open()).heartbeat();
+      const options = { migrations, onOlder, drain_ms: 0 };
+      expect(await migrate(ground.place.url, options)).to.deep.equal({ applied });
+      expect(told.map(({ box }) => box)).to.deep.equal([null]);
+    });
+
+    it('do not wait for boxes that are new enough, or speak as later ones do', async () => {
+      await beat(900);
+      await (await ground.open()).heartbeat(undefined, '{"later":true}');
+      expect(await migrate(ground.place.url, { migrations, onOlder })).to.deep.equal({ applied });
+      expect(told).to.deep.equal([]);
+    });
+
+    it('go on after a kill that left the contract raised', async () => {
+      const old = await beat(MIGRATIONS.length);
+      const stopped = Promise.resolve();
+      const killed = migrate(ground.place.url, { migrations, stopped });
+      expect(await refusal(killed)).to.equal('WaitEnded: older boxes have not ended');
+      expect(await old.outdated()).to.be.a('string');
+      await ground.close(old);
+      const left = await migrate(ground.place.url, { migrations, onOlder });
+      expect(left).to.deep.equal({ applied: ['901-taken-away'] });
+      expect(told).to.deep.equal([]);
     });
   });
 
