@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import { GatewayError } from '../core/errors.js';
 import { longWorkTurns } from '../lib/event-loop-turns.js';
-import { decode, LARGE_BYTES, countValues, parseCounted } from '../lib/json-text.js';
+import { LARGE_BYTES, countValues, parseCounted } from '../lib/json-text.js';
 import { LongStrings, SourceTexts } from '../lib/source-texts.js';
 import { readLargeBody } from './large-body.js';
 import type { RequestMemory } from './memory-budget.js';
@@ -40,11 +40,11 @@ export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Prom
   const weighed = countValues(bytes, terms.values, strings);
   if ('over' in weighed) throw tooComplex(weighed.over, terms.values);
   terms.memory.takeValues(weighed.values);
-  const body = parse(await decode(bytes));
-  const texts = SourceTexts.of(bytes, body, strings);
+  const parsed = await SourceTexts.parse(bytes, strings);
+  if (!parsed) throw notJson();
   // The next step takes as long as the parsing did, so other requests get a turn first.
   await longWorkTurns.next();
-  return { body, texts };
+  return { body: parsed.value, texts: parsed.texts };
 }
 
 /** How long a small body may take that is packed. */
@@ -92,7 +92,11 @@ function checkType(req: IncomingMessage, wanted: string): void {
 function parse(text: string): unknown {
   const body = parseCounted(text);
   if (body !== undefined) return body;
-  throw new GatewayError('invalid_request', 'The body is not valid JSON.');
+  throw notJson();
+}
+
+function notJson(): GatewayError {
+  return new GatewayError('invalid_request', 'The body is not valid JSON.');
 }
 
 /**

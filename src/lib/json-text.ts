@@ -7,7 +7,7 @@ export const LARGE_BYTES = 64 * 1024;
 /** The maximum of nested objects and lists in a large text. */
 const MAX_DEPTH = 200;
 /** The bytes decoded in one turn of the event loop. More would block other requests. */
-const PIECE_BYTES = 2 * 1024 ** 2;
+export const PIECE_BYTES = 2 * 1024 ** 2;
 /** The most bytes of a character. */
 const CHARACTER_BYTES = 4;
 /** This many bytes of a string are read one by one. Then `indexOf` searches for its end. */
@@ -175,8 +175,8 @@ function endOfPiece(bytes: Buffer, end: number): number {
   return at;
 }
 
-/** Decodes valid UTF-8. These two ways take a third and a half of the time of `utf8`. */
-function decodePiece(piece: Buffer): string {
+/** Decodes valid UTF-8 at once. These two ways take a third and a half of the time of `utf8`. */
+export function decodePiece(piece: Buffer): string {
   if (isAscii(piece)) return piece.toString('latin1');
   return transcode(piece, 'utf8', 'utf16le').toString('utf16le');
 }

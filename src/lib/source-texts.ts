@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { StringTaker } from './json-text.js';
+import { longWorkTurns } from './event-loop-turns.js';
+import { decode, decodePiece, parseCounted, PIECE_BYTES, type StringTaker } from './json-text.js';
 
-/** Shorter strings are written anew: finding them again costs more. */
+/** Shorter strings are parsed with what stands around them, and written anew. */
 const LONG = 256;
+/** The bytes of long strings that are parsed in one turn of the event loop. */
+const TURN_BYTES = 1024 ** 2;
+
+const COLON = 0x3a;
+/** White space between the tokens of JSON. */
+const SPACES: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /** The bytes of a string in a JSON text, with its quotes. */
 interface Place {
@@ -10,20 +17,19 @@ interface Place {
   to: number;
 }
 
-interface LongPlace extends Place {
-  /** How many strings stand before it. */
-  ordinal: number;
-}
-
 /** Notes where the long strings of a JSON text stand, while its values are counted. */
 export class LongStrings implements StringTaker {
-  readonly long: LongPlace[] = [];
-  count = 0;
+  readonly places: Place[] = [];
 
   add(from: number, to: number): void {
-    if (to - from >= LONG) this.long.push({ ordinal: this.count, from, to });
-    this.count += 1;
+    if (to - from >= LONG) this.places.push({ from, to });
   }
+}
+
+/** A parsed JSON text, and its long strings as they came if it has any. */
+export interface ParsedJson {
+  value: unknown;
+  texts?: SourceTexts;
 }
 
 /**
@@ -40,16 +46,33 @@ export class SourceTexts {
   }
 
   /**
-   * `bytes` is valid UTF-8 that was parsed to `value`. Undefined if there is nothing to gain, or
-   * where the strings of the value do not stand in the order of the text: a name that is repeated,
-   * or one that is a number.
+   * Parses valid UTF-8 whose values were counted. Each long string is decoded and parsed by itself,
+   * and the rest with marks in their places: the garbage of a large text as a whole costs more than
+   * its parsing, and one character that is not ASCII would double the memory of all strings.
+   * Undefined if the text is not JSON.
    */
-  static of(bytes: Buffer, value: unknown, strings: LongStrings): SourceTexts | undefined {
-    if (strings.long.length === 0) return undefined;
-    const places = new Places();
-    const matcher = new Matcher(strings.long, places);
-    if (!matcher.visit(value) || matcher.count !== strings.count) return undefined;
-    return new SourceTexts(bytes, places);
+  static async parse(bytes: Buffer, { places }: LongStrings): Promise<ParsedJson | undefined> {
+    const long = places.filter(({ to }) => !isFollowedByColon(bytes, to));
+    if (long.length === 0) return parsed(parseCounted(await decode(bytes)));
+    const mark = randomUUID();
+    const value = parseCounted(await decode(markedBytes(bytes, long, mark)));
+    if (value === undefined) return undefined;
+    const found = new Places();
+    const texts: string[] = [];
+    let turn_bytes = 0;
+    for (const place of long) {
+      const string = bytes.subarray(place.from, place.to);
+      const isHuge = string.length > PIECE_BYTES;
+      const text = parseCounted(isHuge ? await decode(string) : decodePiece(string));
+      if (typeof text !== 'string') return undefined;
+      texts.push(text);
+      found.add(text, place);
+      turn_bytes += string.length;
+      if (turn_bytes < TURN_BYTES) continue;
+      turn_bytes = 0;
+      await longWorkTurns.next();
+    }
+    return { value: new Marks(mark, texts).fill(value), texts: new SourceTexts(bytes, found) };
   }
 
   /** Frees the bytes. From then on, every string is written anew. */
@@ -70,10 +93,72 @@ export class SourceTexts {
   }
 }
 
+function parsed(value: unknown): ParsedJson | undefined {
+  return value === undefined ? undefined : { value };
+}
+
+/** Whether a string that ends before `at` is the name of a field. */
+function isFollowedByColon(bytes: Buffer, at: number): boolean {
+  let next = at;
+  while (SPACES.has(bytes[next])) next += 1;
+  return bytes[next] === COLON;
+}
+
+/** The text with a short string, the mark and the number of the place, for each long string. */
+function markedBytes(bytes: Buffer, long: readonly Place[], mark: string): Buffer {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const [index, { from, to }] of long.entries()) {
+    pieces.push(bytes.subarray(at, from), Buffer.from(`"${mark}${index}"`));
+    at = to;
+  }
+  return Buffer.concat([...pieces, bytes.subarray(at)]);
+}
+
+/** Puts the long strings of a parsed value into their places. */
+class Marks {
+  constructor(
+    private readonly mark: string,
+    private readonly texts: readonly string[],
+  ) {}
+
+  /** The value, which is changed in place unless it is a string. */
+  fill(value: unknown): unknown {
+    if (typeof value === 'string') return this.#textFor(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) this.#fillList(value);
+    else this.#fillFields(value as Record<string, unknown>);
+    return value;
+  }
+
+  #fillList(list: unknown[]): void {
+    for (let at = 0; at < list.length; at += 1) {
+      const one = list[at];
+      const filled = this.fill(one);
+      if (filled !== one) list[at] = filled;
+    }
+  }
+
+  #fillFields(fields: Record<string, unknown>): void {
+    for (const name of Object.keys(fields)) {
+      const one = fields[name];
+      const filled = this.fill(one);
+      // Of a name such as `__proto__` the object has a field of its own, which is set.
+      if (filled !== one) fields[name] = filled;
+    }
+  }
+
+  /** No string of a client can begin with the mark, which is as long as a random UUID. */
+  #textFor(text: string): string {
+    if (text.length <= this.mark.length || !text.startsWith(this.mark)) return text;
+    return this.texts[Number(text.slice(this.mark.length))] ?? text;
+  }
+}
+
 /** Further texts that look alike are written anew: all of them are compared with each other. */
 const MOST_ALIKE = 8;
 /** So many characters of a text tell it from others. */
-const SAMPLES = 16;
+const SAMPLES = 64;
 
 /** The places of texts, found by some of their characters: to hash all takes as long as parsing. */
 class Places {
@@ -100,51 +185,6 @@ function sampleOf(text: string): number {
   }
   return sample;
 }
-
-/** Walks a parsed value in the order of its text. */
-class Matcher {
-  count = 0;
-  #next = 0;
-
-  constructor(
-    private readonly long: readonly LongPlace[],
-    private readonly places: Places,
-  ) {}
-
-  /** Whether the order can be relied on. */
-  visit(value: unknown): boolean {
-    if (typeof value === 'string') {
-      const place = this.#nextPlace();
-      if (place) this.places.add(value, place);
-      return true;
-    }
-    if (typeof value !== 'object' || value === null) return true;
-    if (Array.isArray(value)) return value.every((one: unknown) => this.visit(one));
-    return this.#visitFields(value as Record<string, unknown>);
-  }
-
-  #visitFields(fields: Record<string, unknown>): boolean {
-    for (const name of Object.keys(fields)) {
-      const first = name.charCodeAt(0);
-      if (first >= ZERO && first <= NINE) return false;
-      this.#nextPlace();
-      if (!this.visit(fields[name])) return false;
-    }
-    return true;
-  }
-
-  /** The place of the next string, if it is a long one. */
-  #nextPlace(): LongPlace | undefined {
-    const place = this.long[this.#next];
-    const isHere = place?.ordinal === this.count;
-    this.count += 1;
-    if (isHere) this.#next += 1;
-    return isHere ? place : undefined;
-  }
-}
-
-const ZERO = 0x30;
-const NINE = 0x39;
 
 /** Leaves gaps for known strings in a copy of a value. */
 class Gaps {
@@ -180,8 +220,7 @@ class Gaps {
       const filled = this.fill(one);
       if (filled === one) continue;
       copy ??= { ...fields };
-      // An assignment to `__proto__` would not make a field.
-      Object.defineProperty(copy, name, { ...FIELD, value: filled });
+      copy[name] = filled;
     }
     return copy ?? fields;
   }
@@ -194,13 +233,12 @@ class Gaps {
   }
 }
 
-const FIELD = { writable: true, enumerable: true, configurable: true };
-
 /** Writes the text, with the bytes of the source in its gaps. */
 function joined(text: string, { found, mark }: Gaps, bytes: Buffer): Buffer {
-  const pieces = text.split(`"${mark}"`);
+  const gap = `"${mark}"`;
+  const pieces = text.split(gap);
   const source_bytes = found.reduce((sum, { from, to }) => sum + to - from, 0);
-  const piece_bytes = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  const piece_bytes = Buffer.byteLength(text) - found.length * gap.length;
   const whole = Buffer.allocUnsafe(source_bytes + piece_bytes);
   let at = 0;
   for (const [index, piece] of pieces.entries()) {

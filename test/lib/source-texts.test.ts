@@ -1,15 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { countValues } from '../../src/lib/json-text.js';
-import { LongStrings, SourceTexts } from '../../src/lib/source-texts.js';
+import { LongStrings, SourceTexts, type ParsedJson } from '../../src/lib/source-texts.js';
 
-/** The texts of a body, as `readJsonBody` takes them. */
-function textsOf(written: string): { value: unknown; texts: SourceTexts | undefined } {
+/** A body as `readJsonBody` parses it. */
+async function parsedBody(written: string): Promise<ParsedJson | undefined> {
   const bytes = Buffer.from(written);
   const strings = new LongStrings();
   countValues(bytes, 1e6, strings);
-  const value: unknown = JSON.parse(bytes.toString());
-  return { value, texts: SourceTexts.of(bytes, value, strings) };
+  return SourceTexts.parse(bytes, strings);
 }
 
 /** One of the ways in which JSON can write a character. */
@@ -62,12 +62,78 @@ function parsed(written: string | Buffer): unknown {
   return JSON.parse(written.toString());
 }
 
+/** What a function returns; undefined if it throws. */
+async function outcomeOf(run: () => unknown): Promise<unknown> {
+  try {
+    return await run();
+  } catch {
+    return undefined;
+  }
+}
+
+describe('a JSON text whose long strings are parsed by themselves', () => {
+  it('parses to what JSON.parse makes of it, whatever the client wrote', async () => {
+    let found = 0;
+    await fc.assert(
+      fc.asyncProperty(json, async (source) => {
+        const read = await parsedBody(source);
+        if (read?.texts) found += 1;
+        expect(JSON.stringify(read?.value)).to.equal(JSON.stringify(parsed(source)));
+        expect(read?.value).to.deep.equal(parsed(source));
+      }),
+      { numRuns: 400 },
+    );
+    expect(found).to.be.above(50);
+  });
+
+  it('is refused if JSON.parse refuses it, at any place', async () => {
+    const faults = fc.constantFrom(
+      '"',
+      '\\',
+      '\n',
+      '\\u12',
+      '\\x',
+      ',',
+      ':',
+      '}',
+      ']',
+      '\u0000',
+      'a',
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        json,
+        faults,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (...drawn) => {
+          const [source, fault, place] = drawn;
+          const at = Math.floor(place * source.length);
+          const broken = source.slice(0, at) + fault + source.slice(at + 1);
+          expect(await outcomeOf(async () => (await parsedBody(broken))?.value)).to.deep.equal(
+            await outcomeOf(() => parsed(broken)),
+          );
+        },
+      ),
+      { numRuns: 800 },
+    );
+  });
+
+  it('parses huge strings and many of them over several turns', async () => {
+    const all = [
+      `é${'x'.repeat(5_000_000)}\n`,
+      ...Array.from({ length: 9 }, () => 'y'.repeat(400_000)),
+    ];
+    const read = await parsedBody(JSON.stringify(all));
+    expect(isDeepStrictEqual(read?.value, all)).to.equal(true);
+  });
+});
+
 describe('a value written with the bytes of its source', () => {
-  it('parses to what was parsed before, whatever the client wrote', () => {
+  it('parses to what was parsed before, whatever the client wrote', async () => {
     let spliced = 0;
-    fc.assert(
-      fc.property(json, (source) => {
-        const { value, texts } = textsOf(source);
+    await fc.assert(
+      fc.asyncProperty(json, async (source) => {
+        const { value, texts } = (await parsedBody(source))!;
         if (!texts) return;
         for (const one of [value, reordered(value)]) {
           const written = texts.write(one);
@@ -75,36 +141,35 @@ describe('a value written with the bytes of its source', () => {
           expect(parsed(written)).to.deep.equal(parsed(JSON.stringify(one)));
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
-    expect(spliced).to.be.above(100);
+    expect(spliced).to.be.above(50);
   });
 
-  it('keeps the escapes of long strings, and writes short ones anew', () => {
+  it('keeps the escapes of long strings, and writes short ones anew', async () => {
     const long = '\\u00e9\\/'.repeat(150);
-    const { value, texts } = textsOf(`{"a":"${long}","b":"\\u00e9","c":12345678901234567890}`);
+    const source = `{"a":"${long}","b":"\\u00e9","c":12345678901234567890}`;
+    const { value, texts } = (await parsedBody(source))!;
     expect(texts?.write(value).toString()).to.equal(
       `{"a":"${long}","b":"é","c":12345678901234567000}`,
     );
   });
 
-  it('finds texts that look alike by all of their characters', () => {
+  it('finds texts that look alike by all of their characters', async () => {
     const all = Array.from({ length: 30 }, (_, at) => {
       return `${'x'.repeat(501)}${String(at).padStart(3, '0')}${'x'.repeat(500)}`;
     });
-    const { value, texts } = textsOf(JSON.stringify(all));
+    const { value, texts } = (await parsedBody(JSON.stringify(all)))!;
     expect(parsed(texts!.write(value))).to.deep.equal(all);
   });
 
-  it('is plain where the order of its strings is not that of the text', () => {
-    const long = `"${'x'.repeat(300)}"`;
-    expect(textsOf(`{"2":${long},"1":"y"}`).texts).to.equal(undefined);
-    expect(textsOf(`{"a":${long},"a":"y"}`).texts).to.equal(undefined);
-    expect(textsOf('{"a":"y"}').texts).to.equal(undefined);
+  it('is plain where no string is long', async () => {
+    expect((await parsedBody('{"a":"y"}'))?.texts).to.equal(undefined);
+    expect((await parsedBody(`{"${'x'.repeat(300)}" :1}`))?.texts).to.equal(undefined);
   });
 
-  it('is plain once the bytes are released', () => {
-    const { value, texts } = textsOf(`["${'\\u0041'.repeat(300)}"]`);
+  it('is plain once the bytes are released', async () => {
+    const { value, texts } = (await parsedBody(`["${'\\u0041'.repeat(300)}"]`))!;
     texts?.release();
     expect(texts?.write(value)).to.equal(JSON.stringify(value));
   });
