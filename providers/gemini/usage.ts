@@ -7,9 +7,11 @@ import { isIndex, trafficTier } from '../openai/answer.js';
 
 const INPUT = ['promptTokenCount', 'toolUsePromptTokenCount'];
 const OUTPUT = ['candidatesTokenCount', 'thoughtsTokenCount'];
-const SOUND = ['promptTokensDetails', 'cacheTokensDetails', 'candidatesTokensDetails'];
-/** Of what was made, only images have a price of their own. */
-const IMAGES = 'candidatesImages';
+const DETAILS = ['promptTokensDetails', 'cacheTokensDetails', 'candidatesTokensDetails'];
+/** The kinds of tokens that may have a price of their own. */
+const KINDS = ['AUDIO', 'IMAGE'] as const;
+
+type Kind = (typeof KINDS)[number];
 
 /** The counters of an answer, as its events have reported them so far. */
 export type Counters = Readonly<Record<string, unknown>>;
@@ -23,8 +25,11 @@ export function countersWith(
   if (!isRecord(reported)) return before;
   const later: Counters = {
     ...picked(reported, [...INPUT, ...OUTPUT, 'cachedContentTokenCount']),
-    ...Object.fromEntries(SOUND.map((name) => [name, tokensOf(reported, name, 'AUDIO')])),
-    [IMAGES]: tokensOf(reported, 'candidatesTokensDetails', 'IMAGE'),
+    ...Object.fromEntries(
+      DETAILS.flatMap((name) =>
+        KINDS.map((kind) => [`${name} ${kind}`, tokensOf(reported, name, kind)]),
+      ),
+    ),
     tier: tierIn(reported, event),
   };
   // A report of another prompt begins anew, as after a search: its missing output is none.
@@ -34,7 +39,10 @@ export function countersWith(
   return mergeCounters<Counters>(kept, later);
 }
 
-const NO_OUTPUT = picked({}, [...OUTPUT, 'candidatesTokensDetails', IMAGES]);
+const NO_OUTPUT = picked({}, [
+  ...OUTPUT,
+  ...KINDS.map((kind) => `candidatesTokensDetails ${kind}`),
+]);
 
 function picked(counts: GeminiObject, names: readonly string[]): GeminiObject {
   return Object.fromEntries(names.map((name) => [name, counts[name]]));
@@ -54,20 +62,20 @@ export function geminiUsage(
   const prompt_tokens = hasPrompt ? sum(counters, INPUT) : undefined;
   if (!prompt_tokens && !completion_tokens) return undefined;
   const { cachedContentTokenCount: cached, thoughtsTokenCount: thoughts } = counters;
-  const { promptTokensDetails, cacheTokensDetails, candidatesTokensDetails } = counters;
-  // Sound that was read from the cache is counted there.
-  const heard = Number(promptTokensDetails) - Number(cacheTokensDetails);
-  const spoken = Number(candidatesTokensDetails);
-  const drawn = Number(counters[IMAGES]);
   const { tier } = counters;
   const input = {
     ...(isSaid(cached) && { cached_tokens: cached }),
-    ...(heard > 0 && { audio_tokens: heard }),
+    ...kindsIn((kind) => {
+      // What was read from the cache is counted there.
+      const [all, read] = ['promptTokensDetails', 'cacheTokensDetails'].map((name) =>
+        Number(counters[`${name} ${kind}`]),
+      );
+      return Number(all) - Number(read);
+    }),
   };
   const output = {
     ...(isSaid(thoughts) && { reasoning_tokens: thoughts }),
-    ...(spoken > 0 && { audio_tokens: spoken }),
-    ...(drawn > 0 && { image_tokens: drawn }),
+    ...kindsIn((kind) => Number(counters[`candidatesTokensDetails ${kind}`])),
   };
   return {
     prompt_tokens,
@@ -77,6 +85,12 @@ export function geminiUsage(
     ...(isSaid(tier) && { service_tier: tier }),
     ...(tool_calls && { tool_calls }),
   };
+}
+
+/** The classes of the kinds that have tokens. */
+function kindsIn(tokensOfKind: (kind: Kind) => number): Record<string, number> {
+  const counts = KINDS.map((kind) => [`${kind.toLowerCase()}_tokens`, tokensOfKind(kind)] as const);
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
 /** Each of Google's two APIs has a field for the tier, and words of its own. */
@@ -100,7 +114,7 @@ function sum(counts: GeminiObject, names: readonly string[]): number {
   return total;
 }
 
-function tokensOf(counts: GeminiObject, name: string, kind: 'AUDIO' | 'IMAGE'): number {
+function tokensOf(counts: GeminiObject, name: string, kind: Kind): number {
   const tokens = listIn(counts, name)
     .filter(({ modality }) => modality === kind)
     .map(({ tokenCount }) => (isIndex(tokenCount) ? tokenCount : 0));

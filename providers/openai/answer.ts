@@ -172,11 +172,13 @@ function readInputClasses(usage: Record<string, unknown>, read: UpstreamUsage): 
   const cached = details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens;
   const written = details?.cache_write_tokens;
   const audio = details?.audio_tokens ?? (sound > 0 ? sound : undefined);
-  if (cached == null && written == null && audio == null) return;
+  const image = details?.image_tokens;
+  if (cached == null && written == null && audio == null && image == null) return;
   read.prompt_tokens_details = {
     ...(cached != null && { cached_tokens: cached }),
     ...(written != null && { cache_write_tokens: written }),
     ...(audio != null && { audio_tokens: audio }),
+    ...(image != null && { image_tokens: image }),
   };
 }
 

@@ -1,10 +1,11 @@
 import { divideUp, minNano } from '../lib/money.js';
-import type { ModelLimits, Price } from '../core/model.js';
+import type { ModelLimits, Price, TokenUnit } from '../core/model.js';
 import {
   INPUT_CLASSES,
   NO_TOKENS,
   OUTPUT_CLASSES,
   TOKEN_CLASSES,
+  type TokenClass,
   type TokenUsage,
 } from '../core/usage.js';
 import { isRecord } from '../lib/objects.js';
@@ -78,7 +79,8 @@ export function receiptOf(bill: Bill, uncollected_nano = 0n): Receipt {
 /**
  * Reads an `UpstreamUsage`; undefined unless `prompt_tokens` and `completion_tokens` are counts.
  * Omits a class that is not a count or exceeds its total. The classes of the prompt never add up to
- * more than the prompt: audio that may be cached counts as cached.
+ * more than the prompt: audio and images that may be cached count as cached. Nor do audio and
+ * images to more than the output.
  */
 export function readUsage(usage: unknown): TokenUsage | undefined {
   if (!isRecord(usage)) return undefined;
@@ -109,7 +111,7 @@ export function readPartialUsage(usage: unknown): TokenUsage | undefined {
 function readInput(details: Record<string, unknown>, read: TokenUsage): void {
   let rest = read.prompt_tokens;
   for (const name of INPUT_CLASSES) {
-    const count = details[name === 'audio_input_tokens' ? 'audio_tokens' : name];
+    const count = details[detailOf(name)];
     if (!isCount(count) || count > read.prompt_tokens) continue;
     read[name] = Math.min(count, rest);
     rest -= read[name];
@@ -117,10 +119,18 @@ function readInput(details: Record<string, unknown>, read: TokenUsage): void {
 }
 
 function readOutput(details: Record<string, unknown>, read: TokenUsage): void {
+  let rest = read.completion_tokens;
   for (const name of OUTPUT_CLASSES) {
-    const count = details[name === 'audio_output_tokens' ? 'audio_tokens' : name];
-    if (isCount(count) && count <= read.completion_tokens) read[name] = count;
+    const count = details[detailOf(name)];
+    if (!isCount(count) || count > read.completion_tokens) continue;
+    read[name] = name === 'reasoning_tokens' ? count : Math.min(count, rest);
+    if (name !== 'reasoning_tokens') rest -= read[name];
   }
+}
+
+/** The name that a class has in the details of its side. */
+function detailOf(name: TokenClass): string {
+  return name.replace(/^(audio|image)_(?:in|out)put_/u, '$1_');
 }
 
 function isTierName(value: unknown): value is string {
@@ -246,22 +256,50 @@ function toolCost(
 
 /** The cost of tokens in millionths of a nano-dollar, before it is rounded. */
 function tokenMillionths(usage: TokenUsage, price: Price): bigint {
-  const { cached_tokens = 0, audio_input_tokens = 0, audio_output_tokens = 0 } = usage;
-  const { cache_write_tokens = 0, cache_write_1h_tokens = 0 } = usage;
+  let millionths = 0n;
+  for (const [, count, nano] of pricedTokens(usage, price)) {
+    if (count > 0) millionths += BigInt(count) * nano;
+  }
+  return millionths;
+}
+
+/** Each token once, in the class that it is priced by, with the price of a million of them. */
+export function pricedTokens(
+  usage: TokenUsage,
+  price: Price,
+): [unit: TokenUnit, count: number, nano_per_million: bigint][] {
+  const { cached_tokens = 0, cache_write_tokens = 0, cache_write_1h_tokens = 0 } = usage;
+  const { audio_input_tokens = 0, image_input_tokens = 0 } = usage;
+  const { audio_output_tokens = 0, image_output_tokens = 0 } = usage;
+  const written = cache_write_tokens + cache_write_1h_tokens;
+  const plain =
+    usage.prompt_tokens - cached_tokens - written - audio_input_tokens - image_input_tokens;
+  const text = usage.completion_tokens - audio_output_tokens - image_output_tokens;
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
   const { cache_write_nano_per_million: write = input } = price;
-  const written = cache_write_tokens + cache_write_1h_tokens;
-  const plain = usage.prompt_tokens - cached_tokens - written - audio_input_tokens;
-  const text_output = usage.completion_tokens - audio_output_tokens;
-  return (
-    BigInt(plain) * input +
-    BigInt(cached_tokens) * (price.cached_input_nano_per_million ?? input) +
-    BigInt(cache_write_tokens) * write +
-    BigInt(cache_write_1h_tokens) * (price.cache_write_1h_nano_per_million ?? write) +
-    BigInt(audio_input_tokens) * (price.audio_input_nano_per_million ?? input) +
-    BigInt(text_output) * output +
-    BigInt(audio_output_tokens) * (price.audio_output_nano_per_million ?? output)
-  );
+  return [
+    ['input_per_million', plain, input],
+    ['cached_input_per_million', cached_tokens, price.cached_input_nano_per_million ?? input],
+    ['cache_write_per_million', cache_write_tokens, write],
+    [
+      'cache_write_1h_per_million',
+      cache_write_1h_tokens,
+      price.cache_write_1h_nano_per_million ?? write,
+    ],
+    ['audio_input_per_million', audio_input_tokens, price.audio_input_nano_per_million ?? input],
+    ['image_input_per_million', image_input_tokens, price.image_input_nano_per_million ?? input],
+    ['output_per_million', text, output],
+    [
+      'audio_output_per_million',
+      audio_output_tokens,
+      price.audio_output_nano_per_million ?? output,
+    ],
+    [
+      'image_output_per_million',
+      image_output_tokens,
+      price.image_output_nano_per_million ?? output,
+    ],
+  ];
 }
 
 const WITHOUT_CACHE = { cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 };
@@ -295,22 +333,35 @@ function usesCache({
 
 /**
  * The max cost of tokens in nano-dollars, whichever of them are cached, and whichever of the output
- * is audio. Only `audio_input_tokens` of the prompt count as audio.
+ * are audio or images. Of the prompt, only `audio_input_tokens` count as audio, and
+ * `image_input_tokens` as images.
  */
 export function maxTokenCost(usage: TokenUsage, price: Price): bigint {
-  const { cached_input_nano_per_million: cached, cache_write_nano_per_million: write } = price;
-  const { cache_write_1h_nano_per_million: write_1h } = price;
-  const { audio_input_nano_per_million: audio_input, audio_output_nano_per_million: audio_output } =
-    price;
-  const input = highest(price.input_nano_per_million, cached, write, write_1h);
+  const input = highest(
+    price.input_nano_per_million,
+    price.cached_input_nano_per_million,
+    price.cache_write_nano_per_million,
+    price.cache_write_1h_nano_per_million,
+  );
+  const output = highest(
+    price.output_nano_per_million,
+    price.audio_output_nano_per_million,
+    price.image_output_nano_per_million,
+  );
   const { prompt_tokens, completion_tokens, audio_input_tokens = 0 } = usage;
   return tokenCost(
-    { prompt_tokens, completion_tokens, audio_input_tokens },
+    {
+      prompt_tokens,
+      completion_tokens,
+      audio_input_tokens,
+      image_input_tokens: usage.image_input_tokens ?? 0,
+    },
     {
       free: price.free,
       input_nano_per_million: input,
-      audio_input_nano_per_million: highest(input, audio_input),
-      output_nano_per_million: highest(price.output_nano_per_million, audio_output),
+      audio_input_nano_per_million: highest(input, price.audio_input_nano_per_million),
+      image_input_nano_per_million: highest(input, price.image_input_nano_per_million),
+      output_nano_per_million: output,
     },
   );
 }
@@ -333,10 +384,12 @@ export function detailedUsageBody(usage: TokenUsage): object {
     cache_write_tokens: usage.cache_write_tokens,
     cache_write_1h_tokens: usage.cache_write_1h_tokens,
     audio_tokens: usage.audio_input_tokens,
+    image_tokens: usage.image_input_tokens,
   });
   const output = named({
     reasoning_tokens: usage.reasoning_tokens,
     audio_tokens: usage.audio_output_tokens,
+    image_tokens: usage.image_output_tokens,
   });
   return {
     ...usageBody(usage),

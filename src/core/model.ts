@@ -25,7 +25,9 @@ export interface TokenPrices {
   /** Without it, such writes have the price of the others. */
   cache_write_1h_nano_per_million?: bigint;
   audio_input_nano_per_million?: bigint;
+  image_input_nano_per_million?: bigint;
   audio_output_nano_per_million?: bigint;
+  image_output_nano_per_million?: bigint;
 }
 
 /**
@@ -99,8 +101,10 @@ export const TOKEN_UNITS = {
   cache_write_per_million: 'cache_write_nano_per_million',
   cache_write_1h_per_million: 'cache_write_1h_nano_per_million',
   audio_input_per_million: 'audio_input_nano_per_million',
+  image_input_per_million: 'image_input_nano_per_million',
   output_per_million: 'output_nano_per_million',
   audio_output_per_million: 'audio_output_nano_per_million',
+  image_output_per_million: 'image_output_nano_per_million',
 } as const satisfies Record<string, keyof TokenPrices>;
 
 export type TokenUnit = keyof typeof TOKEN_UNITS;

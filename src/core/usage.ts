@@ -4,10 +4,15 @@ export const INPUT_CLASSES = [
   'cache_write_tokens',
   'cache_write_1h_tokens',
   'audio_input_tokens',
+  'image_input_tokens',
 ] as const;
 
-/** Parts of the completion. */
-export const OUTPUT_CLASSES = ['audio_output_tokens', 'reasoning_tokens'] as const;
+/** Parts of the completion. Reasoning may be in any; if others overlap, the first one counts. */
+export const OUTPUT_CLASSES = [
+  'audio_output_tokens',
+  'image_output_tokens',
+  'reasoning_tokens',
+] as const;
 
 export const TOKEN_CLASSES = [...INPUT_CLASSES, ...OUTPUT_CLASSES] as const;
 
@@ -18,9 +23,9 @@ export const OTHER_UNITS = ['video_seconds', 'audio_seconds', 'images', 'charact
 
 /**
  * Tokens as the upstream counts them; billing checks them. The classes are parts of the first two
- * counts: cached, both kinds of cache writes and audio_input of the prompt, where no token counts
- * twice; reasoning and audio_output of the completion. A class that the upstream does not report is
- * absent.
+ * counts: cached, both kinds of cache writes, audio_input and image_input of the prompt, where no
+ * token counts twice; reasoning, audio_output and image_output of the completion. A class that the
+ * upstream does not report is absent.
  */
 export interface TokenUsage extends Partial<Record<TokenClass, number>> {
   prompt_tokens: number;
@@ -33,7 +38,10 @@ export interface TokenUsage extends Partial<Record<TokenClass, number>> {
   cache_write_1h_tokens?: number;
   /** Audio that was not read from the cache. */
   audio_input_tokens?: number;
+  /** Images that were not read from the cache. */
+  image_input_tokens?: number;
   audio_output_tokens?: number;
+  image_output_tokens?: number;
   /** Part of the output that the upstream may not show. It has no price of its own. */
   reasoning_tokens?: number;
   /** The service tier that the answer names as its own. */
@@ -64,11 +72,11 @@ export interface UpstreamUsage {
     cache_write_tokens?: unknown;
     cache_write_1h_tokens?: unknown;
     audio_tokens?: unknown;
+    image_tokens?: unknown;
   };
   completion_tokens_details?: {
     reasoning_tokens?: unknown;
     audio_tokens?: unknown;
-    /** Of images among the text, which have no class of their own. */
     image_tokens?: unknown;
   };
   /** The answer's own service tier. */

@@ -82,7 +82,9 @@ const PAYS_AS: Readonly<Record<string, string>> = {
   cache_write_per_million: 'input_per_million',
   cache_write_1h_per_million: 'cache_write_per_million',
   audio_input_per_million: 'input_per_million',
+  image_input_per_million: 'input_per_million',
   audio_output_per_million: 'output_per_million',
+  image_output_per_million: 'output_per_million',
 };
 
 function amountOf(unit: string, amounts: ReadonlyMap<string, string>): string | undefined {

@@ -85,6 +85,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '027-boxes', kind: 'expands', effect: 'quick', up: addBoxes },
   { name: '028-usage-days', kind: 'expands', effect: 'quick', up: addUsageDays },
   { name: '029-fewer-pages', kind: 'expands', effect: 'quick', up: writeFewerPages },
+  { name: '030-image-tokens', kind: 'expands', effect: 'quick', up: countImageTokens },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -343,6 +344,22 @@ async function countHourWrites(trx: Knex): Promise<void> {
   }
   await trx.schema.alterTable('request_totals', (table) => {
     table.bigInteger('cache_write_1h_tokens').notNullable().defaultTo(0);
+  });
+}
+
+/** Adds the tokens of images; null in the rows of before, and 0 in sums. */
+async function countImageTokens(trx: Knex): Promise<void> {
+  const counts = ['image_input_tokens', 'image_output_tokens'];
+  for (const name of ['ledger', 'requests']) {
+    await trx.schema.alterTable(name, (table) => {
+      for (const count of counts) table.bigInteger(count);
+    });
+  }
+  await trx.schema.alterTable('request_totals', (table) => {
+    for (const count of counts) table.bigInteger(count).notNullable().defaultTo(0);
+  });
+  await trx.schema.alterTable('usage_days', (table) => {
+    for (const count of counts) table.double(count).notNullable().defaultTo(0);
   });
 }
 

@@ -29,7 +29,9 @@ const prices: fc.Arbitrary<Price> = fc.record(
     cache_write_nano_per_million: nano,
     cache_write_1h_nano_per_million: nano,
     audio_input_nano_per_million: nano,
+    image_input_nano_per_million: nano,
     audio_output_nano_per_million: nano,
+    image_output_nano_per_million: nano,
   },
   { requiredKeys: ['free', 'input_nano_per_million', 'output_nano_per_million'] },
 );
@@ -47,13 +49,17 @@ const told = fc.record({
         cache_write_tokens: figure,
         cache_write_1h_tokens: figure,
         audio_tokens: figure,
+        image_tokens: figure,
       },
       { requiredKeys: [] },
     ),
   ),
   completion_tokens_details: fc.oneof(
     fc.anything(),
-    fc.record({ reasoning_tokens: figure, audio_tokens: figure }, { requiredKeys: [] }),
+    fc.record(
+      { reasoning_tokens: figure, audio_tokens: figure, image_tokens: figure },
+      { requiredKeys: [] },
+    ),
   ),
 });
 
@@ -67,7 +73,7 @@ function priceOf(input_nano_per_million: bigint, output_nano_per_million: bigint
   return { free: false, input_nano_per_million, output_nano_per_million };
 }
 
-/** A price of its own for each class, in nano-dollars a token: 1 to 5, then 10 and 20. */
+/** A price of its own for each class, in nano-dollars a token: 1 to 6, then 10, 20 and 40. */
 const CLASSED: Price = {
   free: false,
   input_nano_per_million: MILLION,
@@ -75,8 +81,10 @@ const CLASSED: Price = {
   cache_write_nano_per_million: 3n * MILLION,
   audio_input_nano_per_million: 4n * MILLION,
   cache_write_1h_nano_per_million: 5n * MILLION,
+  image_input_nano_per_million: 6n * MILLION,
   output_nano_per_million: 10n * MILLION,
   audio_output_nano_per_million: 20n * MILLION,
+  image_output_nano_per_million: 40n * MILLION,
 };
 
 describe('readUsage', () => {
@@ -91,16 +99,24 @@ describe('readUsage', () => {
     [
       'every class',
       usage(
-        { cached_tokens: 20, cache_write_tokens: 30, cache_write_1h_tokens: 5, audio_tokens: 40 },
-        { reasoning_tokens: 15, audio_tokens: 25 },
+        {
+          cached_tokens: 20,
+          cache_write_tokens: 30,
+          cache_write_1h_tokens: 5,
+          audio_tokens: 30,
+          image_tokens: 10,
+        },
+        { reasoning_tokens: 15, audio_tokens: 25, image_tokens: 5 },
       ),
       {
         cached_tokens: 20,
         cache_write_tokens: 30,
         cache_write_1h_tokens: 5,
-        audio_input_tokens: 40,
+        audio_input_tokens: 30,
+        image_input_tokens: 10,
         reasoning_tokens: 15,
         audio_output_tokens: 25,
+        image_output_tokens: 5,
       },
     ],
     ['a class of nothing', usage({ cached_tokens: 0 }), { cached_tokens: 0 }],
@@ -109,6 +125,16 @@ describe('readUsage', () => {
       'sound and cached text that overlap, the sound less what may be cached',
       usage({ cached_tokens: 80, audio_tokens: 60 }),
       { cached_tokens: 80, audio_input_tokens: 20 },
+    ],
+    [
+      'images and cached text that overlap, the images less what may be cached',
+      usage({ cached_tokens: 80, image_tokens: 60 }),
+      { cached_tokens: 80, image_input_tokens: 20 },
+    ],
+    [
+      'images and sound that overlap, the images less what may be sound',
+      usage({}, { audio_tokens: 40, image_tokens: 30 }),
+      { audio_output_tokens: 40, image_output_tokens: 10 },
     ],
     [
       'four classes that overlap',
@@ -189,8 +215,8 @@ describe('readUsage', () => {
         const tokens = read(said);
         const sum = INPUT_CLASSES.reduce((all, name) => all + (tokens[name] ?? 0), 0);
         expect(sum >= 0 && sum <= tokens.prompt_tokens).to.equal(true);
-        const { audio_output_tokens = 0, reasoning_tokens = 0 } = tokens;
-        const out = Math.max(audio_output_tokens, reasoning_tokens);
+        const { audio_output_tokens = 0, image_output_tokens = 0, reasoning_tokens = 0 } = tokens;
+        const out = Math.max(audio_output_tokens + image_output_tokens, reasoning_tokens);
         expect(out <= tokens.completion_tokens).to.equal(true);
         for (const count of Object.values(tokens)) expect(count).to.be.at.least(0);
       }),
@@ -265,6 +291,18 @@ describe('tokenCost', () => {
       6n * 10n + 4n * 20n,
     ],
     [
+      'images in the prompt',
+      { prompt_tokens: 10, completion_tokens: 0, image_input_tokens: 4 },
+      CLASSED,
+      6n + 4n * 6n,
+    ],
+    [
+      'images in the answer',
+      { prompt_tokens: 0, completion_tokens: 10, image_output_tokens: 4, audio_output_tokens: 1 },
+      CLASSED,
+      5n * 10n + 20n + 4n * 40n,
+    ],
+    [
       'reasoning, which is output like any other',
       { prompt_tokens: 0, completion_tokens: 10, reasoning_tokens: 4 },
       CLASSED,
@@ -278,7 +316,9 @@ describe('tokenCost', () => {
         cached_tokens: 2,
         cache_write_tokens: 3,
         audio_input_tokens: 4,
+        image_input_tokens: 1,
         audio_output_tokens: 5,
+        image_output_tokens: 2,
       },
       priceOf(MILLION, 10n * MILLION),
       110n,
@@ -298,10 +338,12 @@ describe('tokenCost', () => {
 
   it('is the sum over the classes, rounded once, up to the next nano-dollar', () => {
     fc.assert(
-      fc.property(told, prices, (said, price) => {
-        const usage = read(said);
+      fc.property(told, prices, (report, price) => {
+        const usage = read(report);
         const { cached_tokens = 0, cache_write_tokens = 0, audio_input_tokens = 0 } = usage;
         const { audio_output_tokens = 0, cache_write_1h_tokens = 0 } = usage;
+        const { image_input_tokens = 0, image_output_tokens = 0 } = usage;
+        const said = usage.completion_tokens - audio_output_tokens - image_output_tokens;
         const classes = INPUT_CLASSES.reduce((all, name) => all + (usage[name] ?? 0), 0);
         const text = usage.prompt_tokens - classes;
         const { input_nano_per_million: input, output_nano_per_million: output } = price;
@@ -314,8 +356,10 @@ describe('tokenCost', () => {
             price.cache_write_1h_nano_per_million ?? price.cache_write_nano_per_million ?? input,
           ],
           [audio_input_tokens, price.audio_input_nano_per_million ?? input],
-          [usage.completion_tokens - audio_output_tokens, output],
+          [image_input_tokens, price.image_input_nano_per_million ?? input],
+          [said, output],
           [audio_output_tokens, price.audio_output_nano_per_million ?? output],
+          [image_output_tokens, price.image_output_nano_per_million ?? output],
         ] as const;
         const sum = exact.reduce((all, [count, each]) => all + BigInt(count) * each, 0n);
         const rounding = tokenCost(usage, price) * MILLION - sum;
@@ -334,7 +378,7 @@ describe('tokenCost', () => {
         const { saved_nano = 0n, missed_nano = 0n } = cacheSavings([{ usage, card: price }]);
         expect(tokenCost(usage, price)).to.equal(tokenCost(plain, price) - saved_nano);
         expect(missed_nano >= 0n).to.equal(true);
-        const all = { ...plain, audio_input_tokens: 0 };
+        const all = { ...plain, audio_input_tokens: 0, image_input_tokens: 0 };
         const cached = { ...all, cached_tokens: usage.prompt_tokens };
         const most = tokenCost(all, price) - tokenCost(cached, price);
         expect(missed_nano <= (most > 0n ? most : 0n) + 1n, 'no more than all').to.equal(true);
@@ -380,6 +424,7 @@ describe('callsCost', () => {
             cache_write_tokens: write,
             cache_write_1h_tokens: card.cache_write_1h_nano_per_million ?? write,
             audio_input_tokens: card.audio_input_nano_per_million ?? input,
+            image_input_tokens: card.image_input_nano_per_million ?? input,
           };
           let rest = usage.prompt_tokens;
           for (const name of INPUT_CLASSES) {
@@ -387,10 +432,13 @@ describe('callsCost', () => {
             millionths += BigInt(usage[name] ?? 0) * of_class[name];
           }
           expect(rest).to.be.at.least(0);
-          const spoken = usage.audio_output_tokens ?? 0;
+          const { audio_output_tokens: spoken = 0, image_output_tokens: drawn = 0 } = usage;
+          const text = usage.completion_tokens - spoken - drawn;
+          expect(text).to.be.at.least(0);
           millionths += BigInt(rest) * input;
-          millionths += BigInt(usage.completion_tokens - spoken) * output;
+          millionths += BigInt(text) * output;
           millionths += BigInt(spoken) * (card.audio_output_nano_per_million ?? output);
+          millionths += BigInt(drawn) * (card.image_output_nano_per_million ?? output);
           whole += card.per_request ?? 0n;
           for (const [name, count] of Object.entries(usage.tool_calls ?? {})) {
             for (let call = 0; call < count; call += 1)
@@ -463,6 +511,22 @@ describe('maxTokenCost', () => {
       10n,
     ],
     [
+      'images at the price of images, and the rest at that of text',
+      { ...usage, image_input_tokens: 4 },
+      { ...priceOf(MILLION, 0n), image_input_nano_per_million: dear },
+      6n + 36n,
+    ],
+    [
+      'the answer as images, where that is dearest',
+      usage,
+      {
+        ...priceOf(0n, MILLION),
+        audio_output_nano_per_million: 2n * MILLION,
+        image_output_nano_per_million: dear,
+      },
+      90n,
+    ],
+    [
       'the answer as sound, where that is dearer',
       usage,
       { ...priceOf(0n, MILLION), audio_output_nano_per_million: dear },
@@ -485,8 +549,9 @@ describe('maxTokenCost', () => {
     fc.assert(
       fc.property(told, prices, (said, price) => {
         const used = read(said);
-        const { prompt_tokens, completion_tokens, audio_input_tokens = 0 } = used;
-        const most = { prompt_tokens, completion_tokens, audio_input_tokens };
+        const { prompt_tokens, completion_tokens } = used;
+        const { audio_input_tokens = 0, image_input_tokens = 0 } = used;
+        const most = { prompt_tokens, completion_tokens, audio_input_tokens, image_input_tokens };
         expect(maxTokenCost(most, price) >= tokenCost(used, price)).to.equal(true);
       }),
       { numRuns: 1_000 },

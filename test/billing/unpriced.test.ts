@@ -15,6 +15,8 @@ const CASES: [about: string, usage: Partial<TokenUsage>, price: Partial<Price>, 
       { audio_output_nano_per_million: 3n },
       ['cached_input_per_million', 'cache_write_per_million', 'audio_input_per_million'],
     ],
+    ['images that were made', { image_output_tokens: 1 }, {}, ['image_output_per_million']],
+    ['no images that were read, which cost as much as text', { image_input_tokens: 1 }, {}, []],
     [
       'writes for an hour, where only the short ones have a price',
       { cache_write_1h_tokens: 1 },
@@ -48,12 +50,7 @@ const CASES: [about: string, usage: Partial<TokenUsage>, price: Partial<Price>, 
 describe('what no price covers', () => {
   for (const [about, usage, price, units] of CASES) {
     it(`is ${about}`, () => {
-      expect(unpricedUnits({ ...USAGE, ...usage }, { ...PRICE, ...price }, 0)).to.deep.equal(units);
+      expect(unpricedUnits({ ...USAGE, ...usage }, { ...PRICE, ...price })).to.deep.equal(units);
     });
   }
-
-  it('is an image among the text, which no unit prices', () => {
-    expect(unpricedUnits(USAGE, PRICE, 7)).to.deep.equal(['image output']);
-    expect(unpricedUnits(USAGE, PRICE, 'x')).to.deep.equal([]);
-  });
 });

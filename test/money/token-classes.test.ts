@@ -9,27 +9,35 @@ import {
   type ScriptedGatewayOptions,
 } from './helpers/scripted-gateway.js';
 
-/** In nano-dollars a token: 1,000 in, 100 cached, 1,250 written, 4,000 of sound; 10,000 out. */
+/** Of each class in nano-dollars a token: 1,000 for plain input, 40,000 for images that are made. */
 const CLASSED =
   '{ input_per_million: 1, cached_input_per_million: 0.1, cache_write_per_million: 1.25, ' +
-  'audio_input_per_million: 4, output_per_million: 10, audio_output_per_million: 20 }';
+  'audio_input_per_million: 4, image_input_per_million: 2, output_per_million: 10, ' +
+  'audio_output_per_million: 20, image_output_per_million: 40 }';
 
 const USAGE = {
   prompt_tokens: 60,
   completion_tokens: 30,
   total_tokens: 90,
-  prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 10, audio_tokens: 5 },
-  completion_tokens_details: { reasoning_tokens: 12, audio_tokens: 4 },
+  prompt_tokens_details: {
+    cached_tokens: 20,
+    cache_write_tokens: 10,
+    audio_tokens: 5,
+    image_tokens: 6,
+  },
+  completion_tokens_details: { reasoning_tokens: 12, audio_tokens: 4, image_tokens: 7 },
 };
 const CLASSES: Partial<Charge> = {
   cached_tokens: 20,
   cache_write_tokens: 10,
   audio_input_tokens: 5,
+  image_input_tokens: 6,
   audio_output_tokens: 4,
+  image_output_tokens: 7,
   reasoning_tokens: 12,
 };
-const COST_NANO =
-  25n * 1_000n + 20n * 100n + 10n * 1_250n + 5n * 4_000n + 26n * 10_000n + 4n * 20_000n;
+const INPUT_NANO = 19n * 1_000n + 20n * 100n + 10n * 1_250n + 5n * 4_000n + 6n * 2_000n;
+const COST_NANO = INPUT_NANO + 19n * 10_000n + 4n * 20_000n + 7n * 40_000n;
 
 const CONTRACT = { prompt_tokens: 60, completion_tokens: 30, total_tokens: 90 };
 
@@ -79,7 +87,7 @@ onEachStore('the charge of an answer whose tokens are of several classes', (grou
   });
 
   it('is that of the two figures where a class is absurd, which the ledger leaves out', async () => {
-    const prompt_tokens_details = { cached_tokens: 61, audio_tokens: -5 };
+    const prompt_tokens_details = { cached_tokens: 61, audio_tokens: -5, image_tokens: 61 };
     const usage = { ...USAGE, prompt_tokens_details, completion_tokens_details: 'none' };
     const gateway = await open(chatJson('Hello', { usage }));
     await gateway.post(HELLO);

@@ -13,7 +13,7 @@ const USAGE = {
 };
 const UNITS = [
   'cached_input_per_million',
-  'image output',
+  'image_output_per_million',
   'tiers.priority',
   'per_tool_call.web_search',
 ];

@@ -392,11 +392,13 @@ describe('decoding by the openai codec', () => {
             cached_tokens: 64,
             cache_write_tokens: 8,
             audio_tokens: 4,
-            text_tokens: 86,
+            image_tokens: 6,
+            text_tokens: 80,
           },
           completion_tokens_details: {
             reasoning_tokens: 20,
             audio_tokens: 0,
+            image_tokens: 7,
             accepted_prediction_tokens: 2,
           },
         },
@@ -405,8 +407,13 @@ describe('decoding by the openai codec', () => {
       {
         prompt_tokens: 90,
         completion_tokens: 30,
-        prompt_tokens_details: { cached_tokens: 64, cache_write_tokens: 8, audio_tokens: 4 },
-        completion_tokens_details: { reasoning_tokens: 20, audio_tokens: 0 },
+        prompt_tokens_details: {
+          cached_tokens: 64,
+          cache_write_tokens: 8,
+          audio_tokens: 4,
+          image_tokens: 6,
+        },
+        completion_tokens_details: { reasoning_tokens: 20, audio_tokens: 0, image_tokens: 7 },
       },
     ],
     [

@@ -158,7 +158,9 @@ export const CLASS_WORDS: Record<TokenClass, string> = {
   cache_write_tokens: 'written to the cache',
   cache_write_1h_tokens: 'written for an hour',
   audio_input_tokens: 'audio in',
+  image_input_tokens: 'images in',
   audio_output_tokens: 'audio out',
+  image_output_tokens: 'images out',
   reasoning_tokens: 'reasoning',
 };
 

@@ -1,24 +1,9 @@
 import { textOfHours, tokenPrices } from '../../billing/price-shape.js';
-import {
-  TOKEN_UNIT_FIELDS,
-  type Model,
-  type Price,
-  type TierPrices,
-  type TokenUnit,
-} from '../../core/model.js';
+import { TOKEN_UNIT_FIELDS, type Model, type Price, type TierPrices } from '../../core/model.js';
+import { UNIT_WORDS } from '../views/request-cost.js';
 import { formatExactAmount, formatCount } from './formatting.js';
 
 type Fact = [name: string, value: string];
-
-const UNIT_WORDS: Record<TokenUnit, string> = {
-  input_per_million: 'Input',
-  cached_input_per_million: 'Cached input',
-  cache_write_per_million: 'Cache writes',
-  cache_write_1h_per_million: 'Cache writes for an hour',
-  audio_input_per_million: 'Audio input',
-  output_per_million: 'Output',
-  audio_output_per_million: 'Audio output',
-};
 
 /** All prices of a model as text. */
 export function pricesOf({ price }: Model): Fact[] {

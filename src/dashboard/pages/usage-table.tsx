@@ -104,8 +104,10 @@ const COLUMNS: Column[] = [
   { name: 'Cache writes', of: ({ cache_write_tokens }) => cache_write_tokens },
   { name: 'Cache writes, 1 h', of: ({ cache_write_1h_tokens }) => cache_write_1h_tokens },
   { name: 'Audio in', of: ({ audio_input_tokens }) => audio_input_tokens },
+  { name: 'Images in', of: ({ image_input_tokens }) => image_input_tokens },
   { name: 'Output tokens', of: ({ completion_tokens }) => completion_tokens },
   { name: 'Audio out', of: ({ audio_output_tokens }) => audio_output_tokens },
+  { name: 'Images out', of: ({ image_output_tokens }) => image_output_tokens },
   { name: 'Reasoning', of: ({ reasoning_tokens }) => reasoning_tokens },
 ];
 

@@ -1,8 +1,21 @@
-import { callsCost } from '../../billing/bill.js';
+import { callsCost, pricedTokens } from '../../billing/bill.js';
 import { cardOf, cardsOf } from '../../billing/rate-card.js';
-import type { Price } from '../../core/model.js';
+import type { Price, TokenUnit } from '../../core/model.js';
 import type { RequestRecord } from '../../core/request-record.js';
 import { hasTokens, type TokenUsage } from '../../core/usage.js';
+
+/** The units of tokens as pages name them. */
+export const UNIT_WORDS: Record<TokenUnit, string> = {
+  input_per_million: 'Input',
+  cached_input_per_million: 'Cached input',
+  cache_write_per_million: 'Cache writes',
+  cache_write_1h_per_million: 'Cache writes for an hour',
+  audio_input_per_million: 'Audio input',
+  image_input_per_million: 'Image input',
+  output_per_million: 'Output',
+  audio_output_per_million: 'Audio output',
+  image_output_per_million: 'Image output',
+};
 
 /** A part of a cost: so many of a unit, at this price. */
 export interface CostLine {
@@ -69,7 +82,9 @@ function usageOf(record: RequestRecord): TokenUsage {
     cache_write_tokens: record.cache_write_tokens ?? 0,
     cache_write_1h_tokens: record.cache_write_1h_tokens ?? 0,
     audio_input_tokens: record.audio_input_tokens ?? 0,
+    image_input_tokens: record.image_input_tokens ?? 0,
     audio_output_tokens: record.audio_output_tokens ?? 0,
+    image_output_tokens: record.image_output_tokens ?? 0,
     tool_calls: record.units ?? {},
   };
 }
@@ -88,31 +103,12 @@ function lineOf(name: string, count: number, price_nano: bigint): CostLine {
   return { name, count, price_nano, by_million: false, cost_nano: BigInt(count) * price_nano };
 }
 
-/** A line for each class of `tokenCost` that costs something. */
-function tokenLines(usage: TokenUsage, price: Price): CostLine[] {
-  const { cached_tokens = 0, audio_input_tokens = 0, audio_output_tokens = 0 } = usage;
-  const { cache_write_tokens = 0, cache_write_1h_tokens = 0 } = usage;
-  const written = cache_write_tokens + cache_write_1h_tokens;
-  const plain = usage.prompt_tokens - cached_tokens - written - audio_input_tokens;
-  const { input_nano_per_million: input, output_nano_per_million: output } = price;
-  const { cache_write_nano_per_million: write = input } = price;
-  const classes: [string, number, bigint][] = [
-    ['Input', plain, input],
-    ['Cached input', cached_tokens, price.cached_input_nano_per_million ?? input],
-    ['Cache writes', cache_write_tokens, write],
-    [
-      'Cache writes for an hour',
-      cache_write_1h_tokens,
-      price.cache_write_1h_nano_per_million ?? write,
-    ],
-    ['Audio input', audio_input_tokens, price.audio_input_nano_per_million ?? input],
-    ['Output', usage.completion_tokens - audio_output_tokens, output],
-    ['Audio output', audio_output_tokens, price.audio_output_nano_per_million ?? output],
-  ];
-  return classes
+/** A line for each class of tokens that costs something. */
+function tokenLines(usage: TokenUsage, card: Price): CostLine[] {
+  return pricedTokens(usage, card)
     .filter(([, count, nano]) => count > 0 && nano > 0n)
-    .map(([name, count, price_nano]) => ({
-      name,
+    .map(([unit, count, price_nano]) => ({
+      name: UNIT_WORDS[unit],
       count,
       price_nano,
       by_million: true,

@@ -63,18 +63,21 @@ export function maxTokens(request: ChatRequest, model: Model, provider: Provider
   most.audio_seconds += size.unread_seconds;
   const audio_tokens = audioTokens(most, model);
   const audio_input_tokens = reads * audio_tokens;
+  // Pages of files are read as images too.
+  const image_tokens = size.images * imageMost(model, provider) + pageTokens(most, model, provider);
+  const image_input_tokens = reads * image_tokens;
   return {
     prompt_tokens:
       reads *
       (TEMPLATE_TOKENS +
         MESSAGE_TOKENS * size.messages +
         size.text_bytes +
-        size.images * imageMost(model, provider) +
-        pageTokens(most, model, provider) +
+        image_tokens +
         audio_tokens +
         hiddenTokens(request, provider)),
     completion_tokens: (call.max_tokens ?? 0) * call.n,
     ...(audio_input_tokens > 0 && { audio_input_tokens }),
+    ...(image_input_tokens > 0 && { image_input_tokens }),
   };
 }
 
@@ -219,9 +222,7 @@ export async function chatBill(
   const owed = withOutput(calls, max);
   const cost = callsCost(owed);
   const bill: Bill = { usage, cost_nano: cost, ...cacheSavings(owed), estimated: false };
-  const drawn = reports.find((report) => report.usage?.completion_tokens_details?.image_tokens);
-  const image_tokens = drawn?.usage?.completion_tokens_details?.image_tokens;
-  const unpriced = unpricedUnits(usage, terms.upstream.price, image_tokens);
+  const unpriced = unpricedUnits(usage, terms.upstream.price);
   if (unpriced.length > 0) bill.unpriced = unpriced;
   if (usage.completion_tokens > max) bill.not_owed_nano = callsCost(calls) - cost;
   // The upstream also takes its price for what the account does not owe.
@@ -293,7 +294,7 @@ function plausibleUsage({ usage, n }: UsageReport, { limits }: Model): TokenUsag
   return tokens && isPlausible(tokens, limits, n) ? tokens : undefined;
 }
 
-/** The calls with at most so many output tokens together: in each text first, then audio. */
+/** The calls with at most so many output tokens together: in each text, then audio, then images. */
 function withOutput(calls: readonly BilledCall[], max: number): readonly BilledCall[] {
   if (calls.reduce((sum, { usage }) => sum + usage.completion_tokens, 0) <= max) return calls;
   let left = max;
@@ -301,10 +302,12 @@ function withOutput(calls: readonly BilledCall[], max: number): readonly BilledC
     const completion_tokens = Math.min(usage.completion_tokens, left);
     left -= completion_tokens;
     if (completion_tokens === usage.completion_tokens) return { usage, card };
-    const { audio_output_tokens: audio = 0 } = usage;
-    const text = usage.completion_tokens - audio;
-    const audio_output_tokens = Math.max(0, completion_tokens - text);
-    return { usage: { ...usage, completion_tokens, audio_output_tokens }, card };
+    const { audio_output_tokens: audio = 0, image_output_tokens: images = 0 } = usage;
+    const text = usage.completion_tokens - audio - images;
+    const audio_output_tokens = Math.min(audio, Math.max(0, completion_tokens - text));
+    const image_output_tokens = Math.max(0, completion_tokens - text - audio);
+    const cut = { completion_tokens, audio_output_tokens, image_output_tokens };
+    return { usage: { ...usage, ...cut }, card };
   });
 }
 
@@ -318,9 +321,11 @@ async function estimatedPrompt(terms: Terms): Promise<Omit<TokenUsage, 'completi
   const max = maxTokens(request, model, upstream.provider).prompt_tokens;
   const reads = promptReads(request.call, upstream.provider);
   const audio_input_tokens = audioTokens(request.size, model);
+  const { prompt_tokens, image_tokens } = await promptEstimate(terms);
   return {
-    prompt_tokens: Math.min(max / reads, await promptTokens(terms)),
+    prompt_tokens: Math.min(max / reads, prompt_tokens),
     ...(audio_input_tokens > 0 && { audio_input_tokens }),
+    ...(image_tokens > 0 && { image_input_tokens: image_tokens }),
   };
 }
 
@@ -350,12 +355,19 @@ export function guessPromptTokens({ size }: ChatRequest): number {
   );
 }
 
+type Prompt = Pick<Terms, 'request' | 'model' | 'upstream'>;
+
 /** An estimate of the tokens of a prompt that is read once. */
-export async function promptTokens({
+export async function promptTokens(prompt: Prompt): Promise<number> {
+  return (await promptEstimate(prompt)).prompt_tokens;
+}
+
+/** The same with the part that is images. */
+async function promptEstimate({
   request,
   model,
   upstream,
-}: Pick<Terms, 'request' | 'model' | 'upstream'>): Promise<number> {
+}: Prompt): Promise<{ prompt_tokens: number; image_tokens: number }> {
   const { call, size } = request;
   const { provider } = upstream;
   const operation = provider.operations.get('chat');
@@ -372,8 +384,13 @@ export async function promptTokens({
     images: call.messages.flatMap(imageSizes),
     image_most: imageMost(model, provider),
   };
-  const read = codec?.estimateTokens?.(parts, call, upstream) ?? plainEstimate(parts);
-  return read + pageTokens(size, model, provider) + audioTokens(size, model);
+  const estimate = (all: PromptParts): number =>
+    codec?.estimateTokens?.(all, call, upstream) ?? plainEstimate(all);
+  const read = estimate(parts);
+  return {
+    prompt_tokens: read + pageTokens(size, model, provider) + audioTokens(size, model),
+    image_tokens: parts.images.length > 0 ? read - estimate({ ...parts, images: [] }) : 0,
+  };
 }
 
 function plainEstimate(parts: PromptParts): number {

@@ -48,6 +48,8 @@ const RARE_COLUMNS = [
   { name: 'uncollected_nano', type: 'nano' },
   { name: 'lost_nano', type: 'nano' },
   { name: 'cache_write_1h_tokens', type: 'bigint' },
+  { name: 'image_input_tokens', type: 'bigint' },
+  { name: 'image_output_tokens', type: 'bigint' },
 ] as const satisfies readonly RequestColumn[];
 
 /**

@@ -214,6 +214,8 @@ function hasSameCounts(one: ChargeRow, other: ChargeRow): boolean {
     mine.cache_write_1h_tokens === its.cache_write_1h_tokens &&
     mine.audio_input_tokens === its.audio_input_tokens &&
     mine.audio_output_tokens === its.audio_output_tokens &&
+    mine.image_input_tokens === its.image_input_tokens &&
+    mine.image_output_tokens === its.image_output_tokens &&
     mine.reasoning_tokens === its.reasoning_tokens &&
     mine.agent === its.agent &&
     mine.saved_nano === its.saved_nano &&

@@ -24,6 +24,8 @@ function isUsual(record: RequestRecord): boolean {
     record.cache_write_1h_tokens === null &&
     record.audio_input_tokens === null &&
     record.audio_output_tokens === null &&
+    record.image_input_tokens === null &&
+    record.image_output_tokens === null &&
     uncollected_nano === 0n &&
     record.lost_nano === 0n &&
     second === undefined &&
@@ -124,6 +126,8 @@ export function bindRecord(values: unknown[], record: RequestRecord): void {
     record.uncollected_nano,
     record.lost_nano,
     record.cache_write_1h_tokens,
+    record.image_input_tokens,
+    record.image_output_tokens,
   );
 }
 

@@ -119,12 +119,13 @@ onEachApiGateway('the API of the own account', { yaml: YAML }, (here) => {
     );
     expect(days.text).to.equal(
       'day,calls,prompt_tokens,cached_tokens,cache_write_tokens,' +
-        'cache_write_1h_tokens,audio_input_tokens,completion_tokens,audio_output_tokens,reasoning_tokens,images,video_seconds,cost,' +
-        'saved,lost\r\n2026-11-20,1,9,6,0,0,0,5,0,2,0,0,0.000000005,0.00,0.00\r\n',
+        'cache_write_1h_tokens,audio_input_tokens,image_input_tokens,completion_tokens,' +
+        'audio_output_tokens,image_output_tokens,reasoning_tokens,images,video_seconds,cost,' +
+        'saved,lost\r\n2026-11-20,1,9,6,0,0,0,0,5,0,0,2,0,0,0.000000005,0.00,0.00\r\n',
     );
     const keys = await ann.get('/api/usage?format=csv&by=key');
     expect(keys.text.split('\r\n')[1]).to.equal(
-      `${key.id},"'=HYPERLINK(""http://evil.example"",""x"")",1,9,6,0,0,0,5,0,2,0,0,0.000000005,0.00,0.00`,
+      `${key.id},"'=HYPERLINK(""http://evil.example"",""x"")",1,9,6,0,0,0,0,5,0,0,2,0,0,0.000000005,0.00,0.00`,
     );
   });
 

@@ -5,7 +5,8 @@ import { until } from '../../helpers/until.js';
 import { submitVideo } from '../../helpers/video-client.js';
 
 const TOKENS =
-  'cached_tokens,cache_write_tokens,cache_write_1h_tokens,audio_input_tokens,audio_output_tokens';
+  'cached_tokens,cache_write_tokens,cache_write_1h_tokens,audio_input_tokens,' +
+  'image_input_tokens,audio_output_tokens,image_output_tokens';
 const UNITS = ['video_seconds', 'audio_seconds', 'images', 'characters'];
 const COUNTS = `prompt_tokens,completion_tokens,${TOKENS},reasoning_tokens`;
 const LEDGER =
@@ -36,12 +37,14 @@ const LISTS: [path: string, file: string, columns: string, rows: number, text: s
     'models.csv',
     'id,owner,capabilities,context,max_tokens,free,price.input_per_million,' +
       'price.cached_input_per_million,price.cache_write_per_million,' +
-      'price.cache_write_1h_per_million,price.audio_input_per_million,price.output_per_million,price.audio_output_per_million,' +
+      'price.cache_write_1h_per_million,price.audio_input_per_million,' +
+      'price.image_input_per_million,price.output_per_million,' +
+      'price.audio_output_per_million,price.image_output_per_million,' +
       'price.long_prompt,price.tiers,price.off_peak,price.per_tool_call,price.per_request,' +
       'price.per_image,price.per_video_second,price.per_million_characters,' +
       'price.per_audio_minute,description',
     1,
-    'gpt-image-1,OpenAI,image,,,false,,,,,,,,,,,,,"{""standard"":""0.04"",""hd"":""0.08""}",,,,\r\n',
+    'gpt-image-1,OpenAI,image,,,false,,,,,,,,,,,,,,,"{""standard"":""0.04"",""hd"":""0.08""}",,,,\r\n',
   ],
   [
     '/operator/requests?model=gpt-4o-mini',

@@ -74,6 +74,7 @@ const prices: fc.Arbitrary<Price> = fc.record(
     cache_write_nano_per_million: nano,
     audio_input_nano_per_million: nano,
     audio_output_nano_per_million: nano,
+    image_output_nano_per_million: nano,
     long_prompt: fc.record(
       {
         above_tokens: fc.integer({ min: 1, max: 500 }),
@@ -88,7 +89,7 @@ const prices: fc.Arbitrary<Price> = fc.record(
 );
 /** Parts of a whole; those of the prompt are taken one after the other. */
 const part = fc.double({ min: 0, max: 1, noNaN: true });
-const parts = fc.record({ used: part, cached: part, written: part, voice: part });
+const parts = fc.record({ used: part, cached: part, written: part, voice: part, drawn: part });
 
 /** Every text that a model could be shown, token by token. */
 function tokensOf(all: readonly ChatMessage[]): number {
@@ -116,19 +117,21 @@ describe('the max cost of a chat call', () => {
         all,
         fc.integer({ min: 1, max: 10_000 }),
         parts,
-        (call, list, max, { used, cached, written, voice }) => {
+        (call, list, max, { used, cached, written, voice, drawn }) => {
           const model = modelAt(list);
           const work = chatRequest({ model: 'm', ...call, max_tokens: max }, model);
           const bound = chatMaxCost(work, model, model.upstreams);
           const prompt_tokens = tokensOf(call.messages);
           const completion_tokens = Math.floor(used * max * call.n);
           const cached_tokens = Math.floor(cached * prompt_tokens);
+          const audio_output_tokens = Math.floor(voice * completion_tokens);
           const usage = {
             prompt_tokens,
             completion_tokens,
             cached_tokens,
             cache_write_tokens: Math.floor(written * (prompt_tokens - cached_tokens)),
-            audio_output_tokens: Math.floor(voice * completion_tokens),
+            audio_output_tokens,
+            image_output_tokens: Math.floor(drawn * (completion_tokens - audio_output_tokens)),
           };
           for (const price of list) {
             const cost = tokenCost(usage, cardOf(price, { prompt_tokens }));
@@ -187,7 +190,7 @@ describe('the max cost of a chat call', () => {
     [
       'two images',
       { messages: [{ role: 'user', content: [image, image] }] },
-      { prompt_tokens: 4_080, completion_tokens: 4_096 },
+      { prompt_tokens: 4_080, completion_tokens: 4_096, image_input_tokens: 4_000 },
     ],
     [
       'audio',
@@ -214,7 +217,7 @@ describe('the max cost of a chat call', () => {
     [
       'what an image costs there',
       { messages: [{ role: 'user', content: [image] }] },
-      { prompt_tokens: 180 + 8_512, completion_tokens: 7 },
+      { prompt_tokens: 180 + 8_512, completion_tokens: 7, image_input_tokens: 8_512 },
     ],
   ];
   for (const [name, more, most] of STATED) {
@@ -240,6 +243,20 @@ describe('the max cost of a chat call', () => {
     const work = chatRequest({ model: 'm', messages }, model);
     expect(chatMaxCost(work, model, model.upstreams)).to.equal(
       80n * 200n + 160n * 1_000n + 100n * 2_000n,
+    );
+  });
+
+  it('holds images at the price of images, and an answer as if all of it were images', () => {
+    const price = {
+      ...PRICE,
+      image_input_nano_per_million: 1_000_000_000n,
+      image_output_nano_per_million: 2_000_000_000n,
+    };
+    const model = modelAt([price], 100);
+    const messages = [{ role: 'user' as const, content: [image] }];
+    const work = chatRequest({ model: 'm', messages }, model);
+    expect(chatMaxCost(work, model, model.upstreams)).to.equal(
+      80n * 150n + 2_000n * 1_000n + 100n * 2_000n,
     );
   });
 
@@ -454,26 +471,31 @@ describe('the bill of reported usage', () => {
     ...PRICE,
     cached_input_nano_per_million: 15_000_000n,
     audio_input_nano_per_million: 1_000_000_000n,
+    image_input_nano_per_million: 500_000_000n,
     audio_output_nano_per_million: 2_000_000_000n,
+    image_output_nano_per_million: 3_000_000_000n,
   };
 
   it('charges each class at its own price, and shows it', async () => {
     const usage = {
       prompt_tokens: 30,
       completion_tokens: 20,
-      prompt_tokens_details: { cached_tokens: 10, audio_tokens: 5 },
-      completion_tokens_details: { reasoning_tokens: 12, audio_tokens: 3 },
+      prompt_tokens_details: { cached_tokens: 10, audio_tokens: 5, image_tokens: 6 },
+      completion_tokens_details: { reasoning_tokens: 12, audio_tokens: 3, image_tokens: 4 },
     };
+    const input_nano = 9n * 150n + 10n * 15n + 5n * 1_000n + 6n * 500n;
     expect(await billOf(usage, ['Hello'], termsOf(HELLO, [CLASSED]))).to.deep.equal({
       usage: {
         prompt_tokens: 30,
         completion_tokens: 20,
         cached_tokens: 10,
         audio_input_tokens: 5,
+        image_input_tokens: 6,
         reasoning_tokens: 12,
         audio_output_tokens: 3,
+        image_output_tokens: 4,
       },
-      cost_nano: 15n * 150n + 10n * 15n + 5n * 1_000n + 17n * 600n + 3n * 2_000n,
+      cost_nano: input_nano + 13n * 600n + 3n * 2_000n + 4n * 3_000n,
       estimated: false,
       saved_nano: 10n * (150n - 15n),
       missed_nano: 20n * (150n - 15n),
@@ -501,6 +523,17 @@ describe('the bill of reported usage', () => {
     const text = await billOf(said(150, 20), ['Hello'], terms_of_sound);
     expect(text.cost_nano).to.equal(20n * 15n + 100n * 600n);
     expect(text.not_owed_nano).to.equal(30n * 600n + 20n * 2_000n);
+  });
+
+  it('owes text, then sound, then images, of an answer beyond the limit that was sent', async () => {
+    const usage = {
+      prompt_tokens: 20,
+      completion_tokens: 180,
+      completion_tokens_details: { audio_tokens: 60, image_tokens: 90 },
+    };
+    const bill = await billOf(usage, ['Hello'], termsOf(HELLO, [CLASSED]));
+    expect(bill.cost_nano).to.equal(20n * 150n + 30n * 600n + 60n * 2_000n + 10n * 3_000n);
+    expect(bill.not_owed_nano).to.equal(80n * 3_000n);
   });
 
   it('owes the limit that was sent once for each answer', async () => {
@@ -676,13 +709,18 @@ describe('an estimated bill', () => {
     const data = 'A'.repeat(40_000);
     const audio = { type: 'input_audio' as const, input_audio: { data, format: 'wav' as const } };
     const messages = [{ role: 'user' as const, content: [image, audio] }];
-    const sound = { ...PRICE, audio_input_nano_per_million: 1_000_000_000n };
-    const { usage, cost_nano } = await estimatedBill(['one'], termsOf({ messages }, [sound]));
+    const price = {
+      ...PRICE,
+      audio_input_nano_per_million: 1_000_000_000n,
+      image_input_nano_per_million: 500_000_000n,
+    };
+    const { usage, cost_nano } = await estimatedBill(['one'], termsOf({ messages }, [price]));
     expect(usage).to.deep.include({
       prompt_tokens: 4 + 2_000 + 1_000,
       audio_input_tokens: 1_000,
+      image_input_tokens: 2_000,
     });
-    expect(cost_nano).to.equal(2_004n * 150n + 1_000n * 1_000n + 600n);
+    expect(cost_nano).to.equal(4n * 150n + 2_000n * 500n + 1_000n * 1_000n + 600n);
   });
 
   it('costs nothing where the model is free', async () => {

@@ -151,36 +151,43 @@ describe('the usage of an answer of Gemini', () => {
     });
   });
 
-  it('has cached tokens and sound as parts', () => {
+  it('has cached tokens, sound and images as parts', () => {
     const counts = {
       promptTokenCount: 100,
-      cachedContentTokenCount: 60,
+      cachedContentTokenCount: 40,
       promptTokensDetails: [
-        { modality: 'TEXT', tokenCount: 70 },
+        { modality: 'TEXT', tokenCount: 50 },
         { modality: 'AUDIO', tokenCount: 30 },
+        { modality: 'IMAGE', tokenCount: 20 },
       ],
-      candidatesTokenCount: 8,
-      candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 6 }],
+      candidatesTokenCount: 1_300,
+      candidatesTokensDetails: [
+        { modality: 'AUDIO', tokenCount: 6 },
+        { modality: 'IMAGE', tokenCount: 1_290 },
+      ],
     };
     expect(usage(counts)).to.deep.equal({
       prompt_tokens: 100,
-      completion_tokens: 8,
-      prompt_tokens_details: { cached_tokens: 60, audio_tokens: 30 },
-      completion_tokens_details: { audio_tokens: 6 },
+      completion_tokens: 1_300,
+      prompt_tokens_details: { cached_tokens: 40, audio_tokens: 30, image_tokens: 20 },
+      completion_tokens_details: { audio_tokens: 6, image_tokens: 1_290 },
     });
   });
 
-  it('counts sound from the cache as cached alone', () => {
-    const sound = (tokenCount: number) => [{ modality: 'AUDIO', tokenCount }];
+  it('counts sound and images from the cache as cached alone', () => {
+    const details = (sound: number, images: number) => [
+      { modality: 'AUDIO', tokenCount: sound },
+      { modality: 'IMAGE', tokenCount: images },
+    ];
     const counts = {
-      promptTokenCount: 100,
-      cachedContentTokenCount: 60,
-      promptTokensDetails: sound(90),
-      cacheTokensDetails: sound(60),
+      promptTokenCount: 130,
+      cachedContentTokenCount: 70,
+      promptTokensDetails: details(90, 30),
+      cacheTokensDetails: details(60, 10),
       candidatesTokenCount: 8,
     };
     expect(usage(counts)).to.deep.include({
-      prompt_tokens_details: { cached_tokens: 60, audio_tokens: 30 },
+      prompt_tokens_details: { cached_tokens: 70, audio_tokens: 30, image_tokens: 20 },
     });
   });
 

@@ -16,7 +16,9 @@ onEachStore('the table of ledger columns', (ground) => {
     cache_write_tokens: 2,
     cache_write_1h_tokens: 6,
     audio_input_tokens: 0,
+    image_input_tokens: 2,
     audio_output_tokens: 4,
+    image_output_tokens: 3,
     reasoning_tokens: 5,
   };
   const dollarsOfCaches = { saved_nano: -(2n ** 60n), lost_nano: 7n, upstream_cost_nano: 8n };

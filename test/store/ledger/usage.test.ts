@@ -58,18 +58,21 @@ onEachStore('usage from the ledger', (ground) => {
     const cached = { cached_tokens: 4, cache_write_tokens: 3 };
     await charged(store, id, MIDNIGHT, cached);
     await charged(store, id, MIDNIGHT, { ...cached, audio_input_tokens: 2, reasoning_tokens: 1 });
-    await charged(store, id, MIDNIGHT, { audio_output_tokens: 5 });
+    await charged(store, id, MIDNIGHT, { audio_output_tokens: 5, image_input_tokens: 3 });
+    await charged(store, id, MIDNIGHT, { image_output_tokens: 8 });
     await charged(store, id, MIDNIGHT, {});
     const [row] = await store.usage(id, { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 1 });
     expect(row).to.deep.include({
-      calls: 4,
-      prompt_tokens: 36,
+      calls: 5,
+      prompt_tokens: 45,
       cached_tokens: 8,
       cache_write_tokens: 6,
       audio_input_tokens: 2,
+      image_input_tokens: 3,
       audio_output_tokens: 5,
+      image_output_tokens: 8,
       reasoning_tokens: 1,
-      cost_nano: 28n,
+      cost_nano: 35n,
     });
   });
 

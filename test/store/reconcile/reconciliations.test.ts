@@ -34,7 +34,9 @@ onEachStore('what the bills of upstreams are compared with', (ground) => {
       cache_write_tokens: 0,
       cache_write_1h_tokens: 0,
       audio_input_tokens: 0,
+      image_input_tokens: 0,
       audio_output_tokens: 0,
+      image_output_tokens: 0,
       reasoning_tokens: 0,
     };
     const charged = await store.reconciliations.charged(RANGE);

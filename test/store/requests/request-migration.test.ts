@@ -15,6 +15,8 @@ onEachStore('the totals of requests in an older store', (ground) => {
       'saved_nano',
       'lost_nano',
       'cache_write_1h_tokens',
+      'image_input_tokens',
+      'image_output_tokens',
       'upstream_cost_nano',
       'profit_nano',
     ]);
