@@ -5,16 +5,9 @@ import type {
   GeneratedImage,
 } from '../src/modalities/image/codec.js';
 import type { Encoded } from '../src/core/provider.js';
-import {
-  answerIn,
-  countIn,
-  listIn,
-  modelOf,
-  objectIn,
-  textIn,
-  type GeminiObject,
-} from './gemini-wire.js';
+import { answerIn, listIn, modelOf, objectIn, textIn, type GeminiObject } from './gemini-wire.js';
 import { CHAT_FIELDS } from './gemini/generation-config.js';
+import { countersWith, geminiUsage } from './gemini/usage.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
 import type { Upstream } from '../src/core/model.js';
 
@@ -89,7 +82,8 @@ function decode(body: unknown, _: ImageCall, { provider }: Upstream): ImageReply
     .filter((part) => part.thought !== true);
   const images = parts.flatMap(imageIn);
   if (images.length === 0) throw noImage(answer, candidates, parts);
-  return { images, usage: usageIn(answer) };
+  const usage = geminiUsage(countersWith(undefined, answer), undefined);
+  return { images, usage };
 }
 
 function imageIn(part: GeminiObject): GeneratedImage[] {
@@ -119,15 +113,4 @@ function noImage(
   }
   const message = `The upstream gave no image.${words}`;
   return new UpstreamError('broken', message, undefined, { isQuoted: words !== '' });
-}
-
-function usageIn(answer: GeminiObject): GeminiObject | undefined {
-  const usage = answer.usageMetadata;
-  if (usage === undefined) return undefined;
-  const counts = objectIn(answer, 'usageMetadata');
-  return {
-    prompt_tokens: countIn(counts, 'promptTokenCount') + countIn(counts, 'toolUsePromptTokenCount'),
-    completion_tokens:
-      countIn(counts, 'candidatesTokenCount') + countIn(counts, 'thoughtsTokenCount'),
-  };
 }

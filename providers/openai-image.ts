@@ -13,6 +13,7 @@ import {
 } from '../src/modalities/image/codec.js';
 import type { Encoded } from '../src/core/provider.js';
 import { broken, checked } from './openai/answer.js';
+import type { UpstreamUsage } from '../src/core/usage.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
 import type { Price, Upstream } from '../src/core/model.js';
 
@@ -155,15 +156,17 @@ function imageIn({ b64_json, url, revised_prompt }: Record<string, unknown>): Ge
   return [{ url, ...revised }];
 }
 
-/** In the contract's words; some upstreams use them already. */
-function usageIn(reported: unknown): Record<string, unknown> | undefined {
+/** In the words of chat completions; some upstreams use them already. */
+function usageIn(reported: unknown): UpstreamUsage | undefined {
   const [usage] = recordsIn([reported]);
   if (!usage) return undefined;
-  const { input_tokens_details } = usage;
+  const [input] = recordsIn([usage.input_tokens_details ?? usage.prompt_tokens_details]);
+  const [output] = recordsIn([usage.output_tokens_details ?? usage.completion_tokens_details]);
   return {
     prompt_tokens: usage.input_tokens ?? usage.prompt_tokens,
     completion_tokens: usage.output_tokens ?? usage.completion_tokens,
-    ...(input_tokens_details !== undefined && { input_tokens_details }),
+    ...(input && { prompt_tokens_details: input }),
+    ...(output && { completion_tokens_details: output }),
   };
 }
 

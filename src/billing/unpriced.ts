@@ -4,8 +4,8 @@ import type { TokenClass, TokenUsage } from '../core/usage.js';
 import { hasTokenPrice } from './bill.js';
 
 /**
- * The classes of tokens that providers bill at another price than input or output. Images in a
- * prompt of chat are none: they cost as much as text.
+ * The classes of tokens that providers bill at another price than input or output. Images that are
+ * read are one where images are made; in chat they cost as much as text.
  */
 const UNITS: readonly (readonly [TokenClass, TokenUnit])[] = [
   ['cached_tokens', 'cached_input_per_million'],

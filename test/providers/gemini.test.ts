@@ -205,22 +205,32 @@ describe("images of Gemini's image models", () => {
     });
   }
 
-  it('are taken from the answer without its drafts, and thoughts are counted', () => {
+  it('are taken from the answer without its drafts, and its tokens are counted by kind', () => {
     const part = (data: string, more = {}) => ({
       inlineData: { mimeType: 'image/png', data },
       ...more,
     });
     const parts = [{ text: 'Here.' }, part('RFJB', { thought: true }), part('QUJD')];
     const usageMetadata = {
-      promptTokenCount: 9,
-      candidatesTokenCount: 1_290,
+      promptTokenCount: 267,
+      promptTokensDetails: [
+        { modality: 'TEXT', tokenCount: 9 },
+        { modality: 'IMAGE', tokenCount: 258 },
+      ],
+      candidatesTokenCount: 1_295,
+      candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1_290 }],
       thoughtsTokenCount: 10,
-      totalTokenCount: 1_309,
+      totalTokenCount: 1_572,
     };
     const body = { candidates: [{ content: { parts }, finishReason: 'STOP' }], usageMetadata };
     expect(image.decode(body, CALL, THREE)).to.deep.equal({
       images: [{ b64_json: 'QUJD' }],
-      usage: { prompt_tokens: 9, completion_tokens: 1_300 },
+      usage: {
+        prompt_tokens: 267,
+        completion_tokens: 1_305,
+        prompt_tokens_details: { image_tokens: 258 },
+        completion_tokens_details: { reasoning_tokens: 10, image_tokens: 1_290 },
+      },
     });
   });
 

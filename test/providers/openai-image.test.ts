@@ -154,6 +154,29 @@ describe('an image that comes over the images wire', () => {
       { prompt_tokens: 3, completion_tokens: 4 },
       { prompt_tokens: 3, completion_tokens: 4 },
     ],
+    [
+      {
+        input_tokens: 9,
+        input_tokens_details: { text_tokens: 4, image_tokens: 5 },
+        output_tokens: 50,
+        output_tokens_details: { text_tokens: 10, image_tokens: 40 },
+      },
+      {
+        prompt_tokens: 9,
+        completion_tokens: 50,
+        prompt_tokens_details: { text_tokens: 4, image_tokens: 5 },
+        completion_tokens_details: { text_tokens: 10, image_tokens: 40 },
+      },
+    ],
+    [
+      {
+        prompt_tokens: 9,
+        completion_tokens: 50,
+        prompt_tokens_details: { image_tokens: 5 },
+        completion_tokens_details: null,
+      },
+      { prompt_tokens: 9, completion_tokens: 50, prompt_tokens_details: { image_tokens: 5 } },
+    ],
     [undefined, undefined],
   ] as const) {
     it(`costs ${JSON.stringify(told)} for ${JSON.stringify(usage)}`, () => {

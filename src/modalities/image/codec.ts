@@ -84,8 +84,8 @@ export interface ImageReply {
   made?: MadeImage;
   words?: ImageWords;
   /**
-   * Token usage as the upstream reports it, already in `prompt_tokens` and `completion_tokens`. Its
-   * `input_tokens_details` may split the former in `text_tokens` and `image_tokens`.
+   * Token usage as the upstream reports it, already an `UpstreamUsage`. Output that it does not
+   * split is that of the images.
    */
   usage: unknown;
 }

@@ -62,7 +62,10 @@ export const image: Modality = {
     refinements: [],
     units: {
       input_per_million: { pays: ['image'], isWanted: isByTokens },
+      cached_input_per_million: { pays: ['image'], is_class: true },
+      image_input_per_million: { pays: ['image'], is_class: true },
       output_per_million: { pays: ['image'], isWanted: isByTokens },
+      image_output_per_million: { pays: ['image'], is_class: true },
       per_image: {
         pays: ['image'],
         read: readImagePrices,

@@ -12,6 +12,7 @@ import {
   hasTokenPrice,
 } from '../../billing/bill.js';
 import { countTokens } from '../../billing/tokens.js';
+import { unpricedUnits } from '../../billing/unpriced.js';
 import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { Provider } from '../../core/provider.js';
@@ -143,7 +144,9 @@ export async function imageBill(
   if (reported || !hasTokenPrice(price)) {
     const usage = reported ?? NO_TOKENS;
     const estimated = kinds.some((kind) => isUnknownPrice(price, kind));
-    return { usage, ...costsOf(kinds, usage, price), estimated };
+    const unpriced = unpricedClasses(usage, price);
+    const told = unpriced.length > 0 && { unpriced };
+    return { usage, ...costsOf(kinds, usage, price), estimated, ...told };
   }
   const usage = await estimate(kinds, terms);
   const costs = costsOf(kinds, usage, price);
@@ -152,8 +155,21 @@ export async function imageBill(
 }
 
 /**
+ * What no price covers. Images that are read cost what text does not, unless the price tells them
+ * apart. The price of output is that of images, where there is no other output.
+ */
+function unpricedClasses(usage: TokenUsage, price: Price): string[] {
+  const { image_input_tokens = 0, image_output_tokens, completion_tokens } = usage;
+  const isAllImages = image_output_tokens === completion_tokens;
+  const units = unpricedUnits(isAllImages ? { ...usage, image_output_tokens: 0 } : usage, price);
+  const own = price.image_input_nano_per_million ?? price.image_output_nano_per_million;
+  const isTold = image_input_tokens > 0 && own === undefined && hasTokenPrice(price);
+  return isTold && !price.free ? [...units, 'image_input_per_million'] : units;
+}
+
+/**
  * The sum of the reported usages, if all are plausible: none absurdly large, and output tokens
- * above zero if tokens have a price.
+ * above zero if tokens have a price. Output that is not split is that of the images.
  */
 function plausibleUsage(
   usages: readonly unknown[],
@@ -163,6 +179,8 @@ function plausibleUsage(
   for (const usage of usages) {
     const tokens = readUsage(usage);
     if (!tokens) return undefined;
+    const { completion_tokens: made, reasoning_tokens = 0 } = tokens;
+    if (made > 0) tokens.image_output_tokens ??= made - reasoning_tokens;
     sum = addUsage(sum, tokens);
   }
   if (sum.completion_tokens === 0 && hasTokenPrice(price)) return undefined;
@@ -173,10 +191,12 @@ function plausibleUsage(
 function maxTokens(terms: Tokenized): TokenUsage {
   const { prompt, n, fields } = terms.call;
   const { limits } = terms.model;
+  const image_tokens = inputTokens(terms);
   const prompt_bytes = Buffer.byteLength(prompt) + Buffer.byteLength(JSON.stringify(fields));
   return {
-    prompt_tokens: n * (TEMPLATE_TOKENS + prompt_bytes + inputTokens(terms)),
+    prompt_tokens: n * (TEMPLATE_TOKENS + prompt_bytes + image_tokens),
     completion_tokens: n * (limits.max_tokens ?? MAX_TOKENS),
+    image_input_tokens: n * image_tokens,
   };
 }
 
@@ -200,8 +220,14 @@ async function estimate(kinds: readonly Kind[], terms: Tokenized): Promise<Token
     const usual = USUAL_TOKENS[quality ?? 'standard'];
     completion_tokens += Math.min(Math.ceil((usual * width * height) / USUAL_PIXELS), max);
   }
-  const prompt_tokens = (await countTokens(call.prompt)) + inputTokens(terms);
-  return { prompt_tokens, completion_tokens };
+  const image_input_tokens = inputTokens(terms);
+  const prompt_tokens = (await countTokens(call.prompt)) + image_input_tokens;
+  return {
+    prompt_tokens,
+    completion_tokens,
+    ...(image_input_tokens > 0 && { image_input_tokens }),
+    image_output_tokens: completion_tokens,
+  };
 }
 
 function costsOf(kinds: readonly Kind[], tokens: TokenUsage, price: Price) {

@@ -49,6 +49,14 @@ const TOKENS: Price = {
   output_nano_per_million: 30_000_000n,
 };
 const BOTH: Price = { ...TOKENS, per_image: new Map([['any', 40n]]) };
+/** 5 and 8 nano-dollars a token that is read, 10 and 30 for one that is made. */
+const CLASSED: Price = {
+  ...NONE,
+  input_nano_per_million: 5_000_000n,
+  image_input_nano_per_million: 8_000_000n,
+  output_nano_per_million: 10_000_000n,
+  image_output_nano_per_million: 30_000_000n,
+};
 const FREE: Price = { ...NONE, free: true };
 
 function modelOf(max_tokens?: number): Model {
@@ -117,6 +125,7 @@ describe('the max cost of an image request', () => {
     ['the dearest upstream', [ANY, { ...ANY, per_image: new Map([['any', 50n]]) }, FREE], 100n],
     ['all tokens', [TOKENS], BigInt(2 * PROMPT_TOKENS * 5 + 2 * MAX_TOKENS * 30)],
     ['images and tokens', [BOTH], BigInt(80 + 2 * PROMPT_TOKENS * 5 + 2 * MAX_TOKENS * 30)],
+    ['tokens of images', [CLASSED], BigInt(2 * PROMPT_TOKENS * 5 + 2 * MAX_TOKENS * 30)],
     ['nothing', [FREE], 0n],
   ];
   for (const [what, prices, nano] of CASES) {
@@ -129,22 +138,89 @@ describe('the max cost of an image request', () => {
   });
 });
 
+it('the max cost of an edit has its images at the price of images', () => {
+  const call = { ...CALL, n: 1, images: ['data:image/png;base64,AA==', 'data:,'], mask: 'data:,' };
+  const nano = BigInt(PROMPT_TOKENS * 5 + 3 * 8 + MAX_TOKENS * 30);
+  expect(boundOf(call, [CLASSED])).to.equal(nano);
+});
+
 describe('the bill of an image request', () => {
-  const usage = { prompt_tokens: 10, completion_tokens: 1_000 };
+  const told = { prompt_tokens: 10, completion_tokens: 1_000 };
+  const usage = { ...told, image_output_tokens: 1_000 };
+  const split = {
+    prompt_tokens: 10,
+    completion_tokens: 1_000,
+    prompt_tokens_details: { image_tokens: 6 },
+    completion_tokens_details: { image_tokens: 900, reasoning_tokens: 60 },
+  };
+
+  it('is at the price of each class, and of images where the output is not split', async () => {
+    const { cost_nano, usage: read } = await imageBill([split], some(1), termsOf(CLASSED));
+    expect(cost_nano).to.equal(BigInt(4 * 5 + 6 * 8 + 100 * 10 + 900 * 30));
+    expect(read).to.include({ image_input_tokens: 6, image_output_tokens: 900 });
+    const bill = await imageBill([told], some(1), termsOf(CLASSED));
+    expect(bill.cost_nano).to.equal(BigInt(10 * 5 + 1_000 * 30));
+    const completion_tokens_details = { reasoning_tokens: 60 };
+    const thought = await imageBill(
+      [{ ...told, completion_tokens_details }],
+      some(1),
+      termsOf(CLASSED),
+    );
+    expect(thought.cost_nano).to.equal(BigInt(10 * 5 + 60 * 10 + 940 * 30));
+  });
+
+  it('tells which classes no price covers', async () => {
+    const units = async (said: object, price: Price) =>
+      (await imageBill([said], some(1), termsOf(price))).unpriced;
+    const both = ['image_output_per_million', 'image_input_per_million'];
+    expect(await units(split, TOKENS)).to.deep.equal(both);
+    const { completion_tokens_details: _, ...unsplit } = split;
+    expect(await units(unsplit, TOKENS)).to.deep.equal(['image_input_per_million']);
+    for (const price of [CLASSED, ANY, FREE]) expect(await units(split, price)).to.equal(undefined);
+    const { image_input_nano_per_million: __, ...asText } = CLASSED;
+    expect(await units(split, asText)).to.equal(undefined);
+  });
+
+  it('counts each token once, at most what was held, whatever is told of the classes', async () => {
+    const call = { ...CALL, n: 1, images: Array.from({ length: 16 }, () => 'data:,') };
+    const part = fc.nat({ max: 80 });
+    const said = fc.record({
+      prompt_tokens: part,
+      completion_tokens: fc.integer({ min: 1, max: MAX_TOKENS }),
+      prompt_tokens_details: fc.record({ image_tokens: fc.nat({ max: 16 }), cached_tokens: part }),
+      completion_tokens_details: fc.record(
+        { image_tokens: fc.nat({ max: 9_000 }), reasoning_tokens: part },
+        { requiredKeys: [] },
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(said, async (report) => {
+        const terms = termsOf(CLASSED, { call, hold_nano: boundOf(call, [CLASSED]) });
+        const bill = await imageBill([report], some(1), terms);
+        const { prompt_tokens, completion_tokens } = report;
+        const { image_input_tokens: seen = 0, image_output_tokens: made = 0 } = bill.usage;
+        expect(seen <= prompt_tokens && made <= completion_tokens).to.equal(true);
+        const input = (prompt_tokens - seen) * 5 + seen * 8;
+        const output = (completion_tokens - made) * 10 + made * 30;
+        expect(bill.cost_nano).to.equal(BigInt(input + output));
+        expect(bill.cost_nano <= (terms.hold_nano ?? 0n)).to.equal(true);
+      }),
+    );
+  });
 
   it('counts what was delivered', async () => {
-    const bill = await imageBill([usage], some(1), termsOf(ANY));
+    const bill = await imageBill([told], some(1), termsOf(ANY));
     expect(bill).to.deep.equal({ usage, cost_nano: 40n, estimated: false });
   });
 
   it('is nothing where nothing was delivered', async () => {
-    const { cost_nano, estimated } = await imageBill([usage], some(0), termsOf(BOTH));
+    const { cost_nano, estimated } = await imageBill([told], some(0), termsOf(BOTH));
     expect([cost_nano, estimated]).to.deep.equal([0n, false]);
   });
 
   it('believes tokens of all calls together', async () => {
-    const bill = await imageBill([usage, usage], some(2), termsOf(BOTH));
-    const all = { prompt_tokens: 20, completion_tokens: 2_000 };
+    const bill = await imageBill([told, told], some(2), termsOf(BOTH));
+    const all = { prompt_tokens: 20, completion_tokens: 2_000, image_output_tokens: 2_000 };
     expect(bill).to.deep.equal({ usage: all, cost_nano: 80n + 100n + 60_000n, estimated: false });
   });
 
@@ -164,9 +240,10 @@ describe('the bill of an image request', () => {
     });
 
     it(`estimates usage that is ${what}, where tokens cost`, async () => {
-      const bill = await imageBill([said, usage], some(2), termsOf(TOKENS));
+      const bill = await imageBill([said, told], some(2), termsOf(TOKENS));
       expect(bill.estimated).to.equal(true);
-      expect(bill.usage).to.deep.equal({ prompt_tokens: 2, completion_tokens: 2_112 });
+      const images = { completion_tokens: 2_112, image_output_tokens: 2_112 };
+      expect(bill.usage).to.deep.equal({ prompt_tokens: 2, ...images });
       expect(bill.cost_nano).to.equal(BigInt(2 * 5 + 2_112 * 30));
     });
   }
@@ -186,7 +263,7 @@ describe('the bill of an image request', () => {
     const terms = termsOf(TOKENS);
     const bill = await imageBill([dear], some(2), terms);
     expect(bill).to.deep.equal({
-      usage: dear,
+      usage: { ...dear, image_output_tokens: dear.completion_tokens },
       cost_nano: 35n + (terms.hold_nano ?? 0n),
       estimated: false,
     });

@@ -1,5 +1,4 @@
 import type { Bill } from '../../../billing/bill.js';
-import { isRecord } from '../../../lib/objects.js';
 import { spendingEndpoint } from '../../../pipeline/operation.js';
 import { isImageCodec, OWN_IMAGE_FIELDS } from '../codec.js';
 import type { ImageEditBody } from '../../../schema-types/image-edit.js';
@@ -10,28 +9,17 @@ import { imageGeneration, imageWork, type ImageApi, type ImageFormat } from './i
 import type { ImageAnswer } from '../send.js';
 
 /** The answer with usage as OpenAI's clients expect it, and the upstream's words on its images. */
-function write({ created, data, usages, words }: ImageAnswer, { usage }: Bill): object {
+function write({ created, data, words }: ImageAnswer, { usage }: Bill): object {
   const { prompt_tokens: input_tokens, completion_tokens: output_tokens } = usage;
+  const { image_input_tokens: image_tokens = 0 } = usage;
   const total_tokens = input_tokens + output_tokens;
-  const input_tokens_details = detailsOf(usages, input_tokens);
+  const input_tokens_details = { text_tokens: input_tokens - image_tokens, image_tokens };
   return {
     created,
     ...words,
     data,
     usage: { input_tokens, input_tokens_details, output_tokens, total_tokens },
   };
-}
-
-/** The input by kind. Input that the upstreams do not split counts as text. */
-function detailsOf(usages: readonly unknown[], input_tokens: number): object {
-  const details = usages.map((usage) => (isRecord(usage) ? usage.input_tokens_details : {}));
-  const sum = (name: string): number =>
-    details.reduce<number>((total, one) => total + Number(isRecord(one) ? (one[name] ?? 0) : 0), 0);
-  const [text_tokens, image_tokens] = [sum('text_tokens'), sum('image_tokens')];
-  const isWhole = [text_tokens, image_tokens].every((count) => count >= 0);
-  return isWhole && text_tokens + image_tokens === input_tokens
-    ? { text_tokens, image_tokens }
-    : { text_tokens: input_tokens, image_tokens: 0 };
 }
 
 /**

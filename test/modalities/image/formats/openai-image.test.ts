@@ -29,6 +29,7 @@ describe('images at /openai/v1', () => {
       models:
         '  graded: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: { per_image: { standard: 0.04, hd: 0.08 } } }\n' +
         '  tokens: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: { input_per_million: 10, output_per_million: 40 }, limits: { image_tokens: 100 } }\n' +
+        '  classed: { owner: acme, capabilities: [image], upstreams: [{ provider: first }], price: { input_per_million: 5, image_input_per_million: 8, output_per_million: 10, image_output_per_million: 30 } }\n' +
         '  older: { owner: acme, capabilities: [image], upstreams: [{ provider: first, model: dall-e-3 }], price: { per_image: 0.04 } }',
     });
     const { url, secret } = gallery;
@@ -46,6 +47,19 @@ describe('images at /openai/v1', () => {
     expect(data).to.have.length(1);
     expect(usage).to.deep.equal(USAGE);
     expect(await lastCharge()).to.equal(-IMAGE_NANO);
+  });
+
+  it('charges tokens of images at their own price, and keeps them in the ledger', async () => {
+    const output_tokens_details = { text_tokens: 5, image_tokens: 35 };
+    gallery.paint = () => painted(1, { usage: { ...USAGE, output_tokens_details } });
+    await client.images.generate({ model: 'classed', prompt: 'A cat' });
+    const charge = (await gallery.charges()).at(-1);
+    expect(charge).to.include({
+      amount_nano: -(2n * 5_000n + 1n * 8_000n + 5n * 10_000n + 35n * 30_000n),
+      image_input_tokens: 1,
+      image_output_tokens: 35,
+    });
+    gallery.paint = () => painted(1, { usage: USAGE, ...WORDS });
   });
 
   it('tells size, quality, background and format as the upstream told them', async () => {
