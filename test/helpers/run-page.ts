@@ -1,11 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as textOfStream } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { Running } from './cli.js';
-import { CommandHere } from './run-command.js';
+import { CommandHere, runCommand } from './run-command.js';
 import { freePort } from './free-port.js';
 import { ROOT, type Block, type DocumentPage } from './documents.js';
 import { mergeYaml } from './merge-yaml.js';
@@ -13,7 +17,15 @@ import { mergeYaml } from './merge-yaml.js';
 const ADDRESS = '127.0.0.1:8080';
 const LINKED = ['dist', 'docs', 'node_modules', 'providers', 'schemas', 'src'];
 /** A command that npm would look up for a second each. */
-const NPX = `#!/bin/sh\n[ "$1" = tollgate ] || exit 9\nshift\nexec node dist/src/cli/main.js "$@"\n`;
+const NPX = '#!/bin/sh\n[ "$1" = tollgate ] || exit 9\nshift\n';
+const NPX_OF_ITS_OWN = `${NPX}exec node dist/src/cli/main.js "$@"\n`;
+/** Has the process of the tests run it. */
+const NPX_HERE = `${NPX}
+status=$({ printf '%s\\0' $# "$@"; env -0; } | curl --data-binary @- "http://$(cat home/runs)")
+cat home/stdout
+cat home/stderr >&2
+exit "$status"
+`;
 
 /** Whether the page has commands to run. */
 export function withShellBlocks({ blocks }: DocumentPage): boolean {
@@ -32,8 +44,9 @@ function isStart({ language, info }: Block): boolean {
 /**
  * Runs the blocks of a page in their order, in a copy of a checkout with a gateway that serves on a
  * free port: the `sh` blocks, and the `js` blocks that use a client. A `yaml` block that names
- * gateway.yaml is merged into that file. The gateway is in this process, but where the command that
- * starts it is to be run too. Throws with what a command said if it fails.
+ * gateway.yaml is merged into that file. The gateway and the commands are in this process, which
+ * takes a second less for each, but where the command that starts it is to be run too. Throws with
+ * what a command said if it fails.
  */
 export async function runPage(
   { blocks }: DocumentPage,
@@ -51,6 +64,7 @@ export async function runPage(
 /** A copy of a checkout. Its gateway.yaml serves on a port of its own. */
 class Checkout {
   #serving: Running | CommandHere | undefined;
+  #runs: Server | undefined;
   #key = '';
 
   private constructor(
@@ -67,8 +81,7 @@ class Checkout {
     await writeFile(join(folder, 'gateway.yaml'), place.#filled(text));
     const home = join(folder, 'home');
     await mkdir(home);
-    await writeFile(join(home, 'npx'), NPX);
-    await chmod(join(home, 'npx'), 0o755);
+    await place.#writeNpx(NPX_OF_ITS_OWN);
     await writeFile(join(home, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
     await writeFile(join(home, 'variables'), '');
     return place;
@@ -93,9 +106,18 @@ class Checkout {
     await this.#served(new Running(child));
   }
 
-  /** Serves in this process, which takes a second less. */
+  /** Serves in this process, and runs the commands in it. */
   async serveHere(): Promise<void> {
     const { folder } = this;
+    this.#runs = createServer((request, response) => {
+      void textOfStream(request)
+        .then((text) => this.#runHere(text.split('\0').slice(0, -1)))
+        .then((status) => response.end(`${status}`));
+    }).listen(0, '127.0.0.1');
+    await once(this.#runs, 'listening');
+    const { port } = this.#runs.address() as AddressInfo;
+    await writeFile(join(folder, 'home/runs'), `127.0.0.1:${port}`);
+    await this.#writeNpx(NPX_HERE);
     const args = ['serve', '--config', join(folder, 'gateway.yaml')];
     await this.#served(new CommandHere(args, { folder, env: this.#env() }, { stays: true }));
   }
@@ -105,6 +127,7 @@ class Checkout {
     if (serving instanceof CommandHere) await serving.stop();
     else if (serving?.child.pid !== undefined) process.kill(-serving.child.pid, 'SIGTERM');
     await serving?.ended;
+    this.#runs?.close();
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -112,6 +135,23 @@ class Checkout {
     this.#serving = serving;
     await serving.url();
     this.#key = /^ {2}(tg-\S+)$/mu.exec(serving.stdout)?.[1] ?? '';
+  }
+
+  async #writeNpx(script: string): Promise<void> {
+    const file = join(this.folder, 'home/npx');
+    await writeFile(file, script);
+    await chmod(file, 0o755);
+  }
+
+  /** Runs a command of so many arguments, behind which the variables of its shell are. */
+  async #runHere([count, ...words]: readonly string[]): Promise<number | null> {
+    const args = words.splice(0, Number(count));
+    const env = Object.fromEntries(words.map((one) => one.split(/=(.*)/su)));
+    const { folder } = this;
+    const { status, stdout, stderr } = await runCommand(args, { folder, env });
+    await writeFile(join(folder, 'home/stdout'), stdout);
+    await writeFile(join(folder, 'home/stderr'), stderr);
+    return status;
   }
 
   async #shell(text: string): Promise<void> {
