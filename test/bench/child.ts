@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ownCores } from './proc.js';
 
 /** What runs where: the measured system has a core to itself, where there are two. */
-export type Side = 'system' | 'tools';
+export type Side = 'system' | 'tools' | 'both';
 
 const STOP_MS = 10_000;
 const children = new Set<ChildProcess>();
@@ -36,9 +36,10 @@ export function start(
   options: StartOptions,
 ): ChildProcess {
   const core = String(options.side === 'system' ? cores[0] : cores[1]);
-  const [file, ...rest]: [string, ...string[]] = pinned
-    ? ['taskset', '-c', core, command, ...args]
-    : [command, ...args];
+  const [file, ...rest]: [string, ...string[]] =
+    pinned && options.side !== 'both'
+      ? ['taskset', '-c', core, command, ...args]
+      : [command, ...args];
   const child = spawn(file, rest, {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },

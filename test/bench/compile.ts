@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
-const PROGRAMS = ['upstream', 'node-proxy', 'load'];
+const PROGRAMS = ['upstream', 'node-proxy', 'load', 'streams-upstream', 'streams-clients'];
 
 /**
  * Writes the bench's own programs to a folder as plain JavaScript: run through a TypeScript loader,

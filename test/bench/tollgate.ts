@@ -9,12 +9,12 @@ import { systemOf, type System } from './system.js';
 import { KINDS, modelOf, type Work } from './wording.js';
 
 const HERE = fileURLToPath(new URL('../../', import.meta.url));
-const MAIN = 'dist/src/cli/main.js';
+export const MAIN = 'dist/src/cli/main.js';
 /** The build of this checkout, in the tables. */
 export const OWN_NAME = 'Tollgate';
 const WAIT_MS = 20_000;
 
-/** What `verify --json` says of the store; the one credit is an entry too. */
+/** What `verify --json` says of the store; credits are entries too. */
 export interface Verification {
   charges: number;
   open_holds: number;
@@ -40,7 +40,7 @@ export async function startTollgate(
   const config = join(folder, 'gateway.yaml');
   const port = await freePort();
   writeFileSync(config, configuration(port, upstream_port, works));
-  const run = (...args: string[]) => command(main, config, args);
+  const run = (...args: string[]) => runCommand(main, config, args);
   run('account', 'create', 'bench', '--credit', '1000000');
   const { secret } = run('key', 'create', 'bench', '--name', 'bench') as { secret: string };
   const child = start(process.execPath, [main, 'serve', '--config', config], {
@@ -54,17 +54,17 @@ export async function startTollgate(
   return { ...system, verify: () => verification(run('verify')) };
 }
 
-function verification(answer: unknown): Verification {
+export function verification(answer: unknown, credits = 1): Verification {
   const { entries, open_holds, faults } = answer as {
     entries: number;
     open_holds: number;
     faults: string[];
   };
-  return { charges: entries - 1, open_holds, faults };
+  return { charges: entries - credits, open_holds, faults };
 }
 
 /** One `tollgate` command and the JSON that it prints, also where `verify` found faults. */
-function command(main: string, config: string, args: readonly string[]): unknown {
+export function runCommand(main: string, config: string, args: readonly string[]): unknown {
   const all = [main, ...args, '--json', '--config', config];
   const { stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8' });
   if (stdout === '') throw new Error(stderr.trim() || `tollgate ${args.join(' ')} said nothing`);

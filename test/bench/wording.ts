@@ -87,7 +87,11 @@ function choice(delta: object, finish_reason: string | null = null): object {
   return { index: 0, delta, finish_reason };
 }
 
+export function textEvent(content: string): string {
+  return event([choice({ content })]);
+}
+
 export const FIRST_EVENT = event([choice({ role: 'assistant', content: '' })]);
-export const TEXT_EVENT = event([choice({ content: `boat${TICK}` })]);
+export const TEXT_EVENT = textEvent(`boat${TICK}`);
 export const LAST_EVENTS =
   event([choice({}, 'stop')]) + event([], { usage: USAGE }) + 'data: [DONE]\n\n';
