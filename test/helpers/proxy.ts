@@ -11,12 +11,18 @@ type ProxyState = 'here' | 'away' | 'hangs' | 'shut' | `fatal ${string}`;
 export interface Proxy {
   port: number;
   set(state: ProxyState): void;
+  /**
+   * Holds back what the server says to the next statement with that text, calls `whenAnswered`, and
+   * passes all on at once when the server has closed the connection.
+   */
+  holdAnswerOf(text: string, whenAnswered: () => Promise<void>): void;
   close(): Promise<void>;
 }
 
 export async function startProxy(host: string, port: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let state: ProxyState = 'here';
+  let held: { text: string; whenAnswered: () => Promise<void> } | undefined;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
@@ -34,13 +40,24 @@ export async function startProxy(host: string, port: number): Promise<Proxy> {
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => client.destroy());
     // What comes while it hangs is lost, and so is the connection.
-    client.on('data', (bytes) => state === 'here' && upstream.write(bytes));
+    client.on('data', (bytes: Buffer) => {
+      if (held && bytes.includes(held.text)) holdAnswer(client, upstream, held.whenAnswered);
+      if (state === 'here') upstream.write(bytes);
+    });
     upstream.on('data', (bytes) => state === 'here' && client.write(bytes));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const drop = (): void => {
     for (const socket of sockets) socket.destroy();
+  };
+  const holdAnswer = (client: Socket, upstream: Socket, whenAnswered: () => Promise<void>) => {
+    held = undefined;
+    const answer: Buffer[] = [];
+    upstream.removeAllListeners('data').removeAllListeners('close');
+    upstream.on('data', (bytes: Buffer) => answer.push(bytes));
+    upstream.once('data', () => void whenAnswered());
+    upstream.once('close', () => client.end(Buffer.concat(answer)));
   };
   const { port: own_port } = server.address() as AddressInfo;
   return {
@@ -50,6 +67,9 @@ export async function startProxy(host: string, port: number): Promise<Proxy> {
       if (next === 'shut') server.close();
       else if (state === 'shut') server.listen(own_port, '127.0.0.1');
       state = next;
+    },
+    holdAnswerOf: (text, whenAnswered) => {
+      held = { text, whenAnswered };
     },
     close: async () => {
       drop();

@@ -91,6 +91,8 @@ export function isPooled(connection: object): boolean {
 export function clientOf(place: PostgresPlace): typeof pg.Client {
   const hosts = hasChoice(place) ? new PostgresHosts(place) : undefined;
   return class StoreClient extends driver().Client {
+    #failure: Error | undefined;
+
     override connect(): Promise<pg.Client>;
     override connect(done: (error: Error) => void): void;
     override connect(done?: (error: Error) => void): Promise<pg.Client> | void {
@@ -100,12 +102,17 @@ export function clientOf(place: PostgresPlace): typeof pg.Client {
     }
 
     async #open(): Promise<pg.Client> {
+      // PostgreSQL may end a connection that nobody uses, and an error without a listener would end
+      // the process. Whoever uses it next is refused.
+      this.on('error', (error) => (this.#failure = error));
       try {
         if (hosts) Object.assign(this, await hosts.find());
         const connected = await super.connect();
         await this.#lookForPooler();
+        if (this.#failure) throw this.#failure;
         return connected;
       } catch (error) {
+        this.end().catch(() => undefined);
         throw isOfCertificate(error) ? new CertificateRefused(error, place.place.ca) : error;
       }
     }

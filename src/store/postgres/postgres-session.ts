@@ -93,7 +93,6 @@ export class PostgresSession {
 
   async #withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
-    client.on('error', ignore);
     let failure: Error | undefined;
     try {
       return await work(client);
@@ -103,7 +102,6 @@ export class PostgresSession {
     } finally {
       // A connection whose transaction failed is closed, which rolls it back.
       client.release(failure);
-      if (!failure) client.off('error', ignore);
     }
   }
 

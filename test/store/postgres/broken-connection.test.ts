@@ -33,6 +33,29 @@ const testBreaks = (ground: Ground): void => {
   });
 };
 
+const testOpening = (ground: Ground): void => {
+  it('ended the process if PostgreSQL ended it before anybody used it', async () => {
+    const url = new URL(ground.place.url);
+    const proxy = await startProxy(url.hostname, Number(url.port || 5432));
+    url.port = String(proxy.port);
+    const name = 'ended-early';
+    url.searchParams.set('application_name', name);
+    const store = await openStore(url.href, { now: () => ground.now_ms, purpose: 'using' });
+    // The answer to the first statement of the connection, and the end, come in one packet.
+    proxy.holdAnswerOf('pg_backend_pid', () =>
+      ground.place
+        .sql(`select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name = '${name}' and query like '%pg_backend_pid%'`)
+        .then(() => undefined),
+    );
+    // Mocha would report an error that has no listener.
+    expect(await refusal(store.hold('r1', 'acc_1', 1n, undefined))).to.include('StoreUnreachable');
+    await store.ping();
+    await store.close();
+    await proxy.close();
+  });
+};
+
 const testKeyReads = (ground: Ground): void => {
   it('is made once more if its connection breaks, and no more', async () => {
     const store = await ground.open();
@@ -74,4 +97,5 @@ const testKeyReads = (ground: Ground): void => {
 };
 
 onEachStore('the sweep of requests', testBreaks, ['PostgreSQL']);
+onEachStore('a connection that is opened', testOpening, ['PostgreSQL']);
 onEachStore('the read of a key', testKeyReads, ['PostgreSQL']);
