@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { formatDollars } from '../../lib/money.js';
+import { differenceText, type Difference } from '../boxes.js';
 
 /** An event that an operator is alerted to. Amounts are in nano-dollars. */
 export type AlertEvent =
@@ -8,7 +9,8 @@ export type AlertEvent =
   | { type: 'provider.down'; provider: string; failed: number; last_fault: string }
   | { type: 'cost.uncollected'; account: string; model: string; uncollected_nano: bigint }
   | { type: 'reload.refused'; reason: string }
-  | { type: 'store.away'; journal_charges: number };
+  | { type: 'store.away'; journal_charges: number }
+  | ({ type: 'boxes.differ' } & Difference);
 
 interface KeyBudget {
   type: 'key.budget';
@@ -55,6 +57,8 @@ function messageOf(event: AlertEvent): string {
       return `An edited gateway.yaml was refused, and the older one serves: ${event.reason}.`;
     case 'store.away':
       return `The store takes no writes; ${event.journal_charges} charges wait on disk.`;
+    case 'boxes.differ':
+      return `The boxes on the store differ in their ${differenceText(event)}.`;
   }
 }
 

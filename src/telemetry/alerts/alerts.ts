@@ -5,6 +5,7 @@ import { withTimeout } from '../../lib/with-timeout.js';
 import type { Store } from '../../store/store-types.js';
 import { createWebhookClient, type WebhookClient } from '../../upstream/webhook.js';
 import type { OutcomeReport } from '../../schema-types/outcome-report.js';
+import { boxesOf, DIFFERING_PARTS, type Difference } from '../boxes.js';
 import { mergedReports } from '../provider-health.js';
 import type { GatewayFacts, View } from '../view.js';
 import { AlertQueue } from './alert-queue.js';
@@ -13,7 +14,7 @@ import { Conditions } from './conditions.js';
 type Settings = NonNullable<Configuration['alerts']>;
 
 interface AlertsOptions {
-  store: Pick<Store, 'alerts' | 'account' | 'keys' | 'notes'>;
+  store: Pick<Store, 'alerts' | 'account' | 'keys' | 'notes' | 'processes'>;
   log: Logger;
   now: () => number;
 }
@@ -131,6 +132,7 @@ export class Alerts implements View {
 
   async #check(): Promise<void> {
     this.#checkProviders(mergedReports(await this.options.store.notes()));
+    this.#checkBoxes(boxesOf(await this.options.store.processes()).differences);
     const { low_balance_nano } = this.settings;
     const low = this.#conditions.holding('balance.low ');
     const low_accounts = low.map((condition) => condition.slice('balance.low '.length));
@@ -150,6 +152,15 @@ export class Alerts implements View {
       const last_fault = last_failure?.fault ?? 'broken';
       const event = { type: 'provider.down' as const, provider, failed, last_fault };
       this.#conditions.raise(condition, event);
+    }
+  }
+
+  #checkBoxes(differences: readonly Difference[]): void {
+    for (const part of DIFFERING_PARTS) {
+      const condition = `boxes.differ ${part}`;
+      const difference = differences.find((one) => one.part === part);
+      if (difference) this.#conditions.raise(condition, { type: 'boxes.differ', ...difference });
+      else this.#conditions.clear(condition);
     }
   }
 

@@ -4,8 +4,10 @@ import { rename } from 'node:fs/promises';
 import { pino } from 'pino';
 import { UpstreamError } from '../../../src/core/upstream-error.js';
 import { checkOrThrow, Gateway } from '../../../src/gateway/gateway.js';
+import { openStore } from '../../../src/store/open.js';
 import { ProviderHealth } from '../../../src/telemetry/provider-health.js';
 import { ask } from '../../helpers/ask.js';
+import { boxReport } from '../../helpers/box-report.js';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../../helpers/gateway.js';
 import { expectShape } from '../../helpers/schemas.js';
 import {
@@ -106,6 +108,23 @@ describe('alerts', () => {
     await chat();
     await pass(LOOK_MS);
     expect(types()).to.deep.equal(['balance.low', 'balance.low']);
+  });
+
+  it('tell of boxes whose clocks differ once, until they agree, and again', async () => {
+    await start();
+    const other = await openStore(`sqlite:${gateway.folder}/tollgate.db`, { now: () => now_ms });
+    const beat = async (clock_offset_ms: number): Promise<void> => {
+      await other.heartbeat(undefined, JSON.stringify(boxReport({ clock_offset_ms })));
+      await pass(LOOK_MS);
+    };
+    for (const offset_ms of [0, 9_000, 9_500]) await beat(offset_ms);
+    expect(types()).to.deep.equal(['boxes.differ']);
+    const [{ message, data } = { message: '', data: {} }] = alerts();
+    expect(message).to.match(/^The boxes on the store differ in their clock: .*\+9\.0 s on web2 /u);
+    expect(data).to.deep.include({ part: 'clock' });
+    for (const offset_ms of [0, -9_000]) await beat(offset_ms);
+    expect(types()).to.deep.equal(['boxes.differ', 'boxes.differ']);
+    await other.close();
   });
 
   it('tell again of what lasts for a day', async () => {
