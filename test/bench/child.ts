@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ownCores } from './proc.js';
+import { coresOf } from './proc.js';
 
 /** What runs where: the measured system has a core to itself, where there are two. */
 export type Side = 'system' | 'tools' | 'both';
@@ -11,8 +11,11 @@ export type Side = 'system' | 'tools' | 'both';
 const STOP_MS = 10_000;
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
-const cores = ownCores();
+const cores = coresOf('self');
 const pinned = cores.length >= 2 && !spawnSync('taskset', ['--version']).error;
+
+/** The core of the measured system, where it has one to itself. */
+export const system_core = pinned ? cores[0] : undefined;
 
 /** One line about how the work is spread over the cores. */
 export function placement(): string {

@@ -5,7 +5,9 @@ import { TICK } from './wording.js';
 
 /** Where to send and what a good answer holds. */
 export interface Target {
+  host: string;
   port: number;
+  path: string;
   headers: Record<string, string>;
   body: string;
   /** Text deltas that a whole answer has; 0 for a JSON answer. */
@@ -20,15 +22,15 @@ export interface Seen {
   bad(complaint: string): void;
   /** Whether another call is wanted. */
   more(): boolean;
+  /** When the next call is to be sent; in the past, where the answers are late. */
+  due_ms(): number;
 }
 
 const TICK_BYTE = TICK.charCodeAt(0);
 const COMPLAINT_CHARACTERS = 300;
-const PATH = '/v1/chat/completions';
 
 /** One keep-alive connection that sends its next call when the last one is answered. */
 export class Connection {
-  readonly #request: Buffer;
   readonly #reader: MessageReader;
   #socket: Socket | undefined;
   #done: () => void = () => {};
@@ -39,9 +41,10 @@ export class Connection {
 
   constructor(
     private readonly target: Target,
+    /** The bytes of a call, which all connections share. */
+    private readonly request: Buffer,
     private readonly seen: Seen,
   ) {
-    this.#request = requestOf(target);
     this.#reader = new MessageReader({
       head: (text) => this.#head(text),
       body: (bytes) => this.#body(bytes),
@@ -62,25 +65,35 @@ export class Connection {
   }
 
   #connect(): void {
-    const socket = connect({ port: this.target.port, host: '127.0.0.1', noDelay: true });
+    const { host, port } = this.target;
+    const socket = connect({ host, port, noDelay: true });
     this.#socket = socket;
     socket.on('data', (data) => this.#reader.push(data));
     socket.on('error', () => {});
     socket.on('close', () => this.#closed());
-    this.#send();
+    this.#next();
   }
 
-  #send(): void {
+  /** A call that was due before now counts from when it was due: clients wait for it so long. */
+  #next(): void {
+    this.#sent_ms = 0;
     if (!this.seen.more()) {
-      this.#sent_ms = 0;
       this.#done();
       return;
     }
+    const due_ms = this.seen.due_ms();
+    const wait_ms = due_ms - performance.now();
+    if (wait_ms <= 0) this.#send(due_ms);
+    else setTimeout(() => this.#send(performance.now()), wait_ms);
+  }
+
+  #send(sent_ms: number): void {
+    if (this.#socket?.destroyed) return;
     this.#status = '';
     this.#text = '';
     this.#events = 0;
-    this.#sent_ms = performance.now();
-    this.#socket?.write(this.#request);
+    this.#sent_ms = sent_ms;
+    this.#socket?.write(this.request);
   }
 
   #head(text: string): void {
@@ -112,7 +125,7 @@ export class Connection {
       if (events === 0) this.seen.latency(performance.now() - this.#sent_ms);
       this.seen.answer();
     }
-    this.#send();
+    this.#next();
   }
 
   /** Where a call was under way it is lost, and the run goes on without this connection. */
@@ -123,10 +136,10 @@ export class Connection {
   }
 }
 
-function requestOf({ port, headers, body }: Target): Buffer {
+export function requestOf({ host, port, path, headers, body }: Target): Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(
-    `POST ${PATH} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n` +
+    `POST ${path} HTTP/1.1\r\nhost: ${host}:${port}\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n${lines.join('')}\r\n${body}`,
   );
 }

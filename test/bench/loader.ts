@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { startOwn } from './child.js';
 import type { Order, Outcome } from './run.js';
 import type { System } from './system.js';
-import { eventsOf, gapOf, requestBody, type Work } from './wording.js';
+import { requestBody } from './request-bodies.js';
+import { eventsOf, gapOf, type Format, type Work } from './wording.js';
+
+const HTTP_PORT = 80;
+const PATHS: Record<Format, string> = {
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+};
 
 /** The load generator, and how many good answers each system has given it so far. */
 export class Loader {
@@ -29,12 +37,25 @@ export class Loader {
     work: Work,
     limits: Pick<Order, 'warm_ms' | 'measure_ms' | 'requests'>,
   ): Promise<Outcome> {
-    const { port, headers, pids, name } = system;
-    const { connections } = work;
+    const { base, pids, name } = system;
+    const { connections, rate, format } = work;
     const events = eventsOf(work);
-    const said = { port, headers, body: requestBody(work), events };
-    const answer_ms = events * gapOf(work);
-    const order: Order = { ...said, ...limits, answer_ms, connections, pids: [...pids] };
+    const order: Order = {
+      host: base.hostname,
+      port: Number(base.port) || HTTP_PORT,
+      path: base.pathname.replace(/\/$/u, '') + PATHS[format],
+      headers: {
+        ...(format === 'messages' && { 'anthropic-version': '2023-06-01' }),
+        ...system.headers,
+      },
+      body: requestBody(work),
+      events,
+      answer_ms: events * gapOf(work),
+      connections,
+      rate,
+      pids: [...pids],
+      ...limits,
+    };
     this.child.send(order);
     const [outcome] = (await once(this.child, 'message')) as [Outcome];
     this.#answers.set(name, (this.#answers.get(name) ?? 0) + outcome.answers);

@@ -1,16 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
+import { CommanderError } from 'commander';
 import { checkLine } from './check-time.js';
 import { placement, startOwn, temporaryFolder } from './child.js';
 import { compile } from './compile.js';
 import { Loader } from './loader.js';
 import { MEMORY_WORK, watchMemory } from './memory.js';
 import { readOptions, type Options } from './options.js';
-import { accounts, goals, goalTable, lineTable, memoryLine, ratioTable } from './report.js';
+import { coreWarnings, peerSystem, tryOnce } from './peers.js';
+import { accounts, goals, goalTable, LEGEND, lineTable, memoryLine } from './report.js';
 import { summarise } from './summary.js';
 import { startOthers, upstreamItself } from './systems.js';
-import { OWN_NAME, startTollgate, type Tollgate, type Verification } from './tollgate.js';
+import { OWN_NAME, startTollgate, type Account, type Tollgate } from './tollgate.js';
 import { takeTurns, TURNS_APART, warming, type Turn } from './turns.js';
 import { isSparse } from './wording.js';
 
@@ -20,8 +22,8 @@ import { isSparse } from './wording.js';
 try {
   await bench(readOptions(process.argv.slice(2)));
 } catch (error) {
-  console.error(error);
-  process.exitCode = 1;
+  process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
+  if (process.exitCode !== 0) console.error(error instanceof Error ? error.message : error);
 }
 // The children are still there, and this ends them.
 process.exit();
@@ -30,15 +32,19 @@ async function bench(options: Options): Promise<void> {
   const { works, rss_requests } = options;
   const folder = temporaryFolder();
   compile(folder);
-  const upstream = await startOwn(join(folder, 'upstream.js'), [], 'tools');
+  const upstream_args = [String(options.upstream_port)];
+  const upstream = await startOwn(join(folder, 'upstream.js'), upstream_args, 'tools');
   const loader = await Loader.start(folder);
-  const others = await startOthers(folder, upstream.port, options, say);
+  const peers = options.peers.map(peerSystem);
+  await tryOnce(peers, loader, works.map(warming));
+  const others = [...(await startOthers(folder, upstream.port, say)), ...peers];
   say(`${new Date().toISOString().slice(0, 10)}, ${machine()}; ${placement()}`);
 
-  say(checkLine(join(folder, 'check')));
+  for (const warning of peers.flatMap(coreWarnings)) say(warning);
+  if (rss_requests > 0) say(checkLine(join(folder, 'check')));
   const ceiling = await ceilingOf(upstream.port, loader, options);
   const turns: Turn[] = [];
-  const builds: Account[] = [];
+  const accounts_of = new Map<string, Account>();
   let memory: readonly number[] = [];
   for (let at = 1; at <= options.processes; at += 1) {
     const startOwnBuild = () =>
@@ -56,22 +62,28 @@ async function bench(options: Options): Promise<void> {
     if (isLast && rss_requests > 0) memory = await watchMemory(own, loader, rss_requests, progress);
     progress('');
     await Promise.all([own, ...beside].map((one) => one.stop()));
-    builds.push({ ...own.verify(), answers: loader.takeAnswersOf(own) });
+    for (const build of [own, ...beside]) {
+      const account = { ...build.verify(), answers: loader.takeAnswersOf(build) };
+      accounts_of.set(build.name, withAccount(accounts_of.get(build.name), build.name, account));
+    }
   }
-  const account = sumOf(builds);
+  const ledgers = [...accounts_of.values()];
 
   const lines = summarise([...ceiling, ...turns]);
-  const reached = goals(turns, memory, OWN_NAME);
-  if (turns.length > 0) say(`${lineTable(lines)}\n${ratioTable(turns, OWN_NAME)}`);
+  const reached = goals(lines, turns, memory, OWN_NAME);
+  if (turns.length > 0) say(`${lineTable(lines, turns, OWN_NAME)}\n${LEGEND}`);
   if (memory.length > 0) say(memoryLine(memory, rss_requests));
   if (reached.length > 0) say(goalTable(reached));
-  say(accounts(account));
+  for (const ledger of ledgers) say(accounts(ledger));
   const bad = lines.filter((line) => line.bad > 0);
   for (const line of bad)
     say(`${line.system}: ${line.bad} bad answers, such as: ${line.complaint}`);
-  if (account.charges !== account.answers || account.faults.length > 0) process.exitCode = 1;
+  const is_exact = ledgers.every(
+    ({ charges, answers, faults }) => charges === answers && faults.length === 0,
+  );
+  if (!is_exact) process.exitCode = 1;
   if (bad.some(({ system }) => system === OWN_NAME)) process.exitCode = 1;
-  write(options.json, { machine: machine(), lines, goals: reached, memory, account, turns });
+  write(options.json, { machine: machine(), lines, goals: reached, memory, ledgers, turns });
 }
 
 async function startBeside(port: number, { beside, works }: Options): Promise<Tollgate[]> {
@@ -79,17 +91,17 @@ async function startBeside(port: number, { beside, works }: Options): Promise<To
   return [await startTollgate(port, [...works, ...works.map(warming)], resolve(beside))];
 }
 
-/** Whether each answer of one process has its charge. */
-type Account = Verification & { answers: number };
-
-function sumOf(accounts: readonly Account[]): Account {
-  const sum = (value: (account: Account) => number): number =>
-    accounts.reduce((total, account) => total + value(account), 0);
+function withAccount(
+  sum: Account | undefined,
+  name: string,
+  { charges, open_holds, faults, answers }: Omit<Account, 'name'>,
+): Account {
   return {
-    charges: sum(({ charges }) => charges),
-    open_holds: sum(({ open_holds }) => open_holds),
-    faults: accounts.flatMap(({ faults }) => faults),
-    answers: sum(({ answers }) => answers),
+    name,
+    charges: charges + (sum?.charges ?? 0),
+    open_holds: open_holds + (sum?.open_holds ?? 0),
+    faults: [...(sum?.faults ?? []), ...faults],
+    answers: answers + (sum?.answers ?? 0),
   };
 }
 

@@ -4,7 +4,14 @@ import type { System } from './system.js';
 import type { Work } from './wording.js';
 
 /** The one thing that is asked while memory is watched. */
-export const MEMORY_WORK: Work = { kind: 'json', connections: 64 };
+export const MEMORY_WORK: Work = {
+  kind: 'json',
+  connections: 64,
+  format: 'chat',
+  upstream_format: 'chat',
+  turn_bytes: undefined,
+  rate: undefined,
+};
 const STEPS = 20;
 const LIMIT_MS = 300_000;
 

@@ -24,22 +24,22 @@ export function cpuOf(pids: readonly number[]): number | undefined {
   return ticks * TICK_MS;
 }
 
-/** Resident memory in bytes of the largest of these processes. */
+/** Resident memory in bytes of these processes together. */
 export function rssOf(pids: readonly number[]): number | undefined {
   const sizes = pids.map((pid) => /^VmRSS:\s+(\d+) kB/m.exec(read(`${pid}/status`) ?? '')?.[1]);
   const known = sizes.filter((size) => size !== undefined).map(Number);
-  return known.length === 0 ? undefined : Math.max(...known) * 1_024;
+  return known.length === 0 ? undefined : known.reduce((sum, size) => sum + size) * 1_024;
 }
 
-/** A process and all below it: `npx` runs its program two processes down. */
+/** A process and all below it, such as its workers. */
 export function familyOf(pid: number): number[] {
   const children = read(`${pid}/task/${pid}/children`)?.split(' ').filter(Boolean) ?? [];
   return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
 }
 
-/** The cores that this process may use, from `0-2,4`. */
-export function ownCores(): number[] {
-  const list = /^Cpus_allowed_list:\s+(\S+)/m.exec(read('self/status') ?? '')?.[1] ?? '';
+/** The cores that a process may use, from `0-2,4`. */
+export function coresOf(pid: number | 'self'): number[] {
+  const list = /^Cpus_allowed_list:\s+(\S+)/m.exec(read(`${pid}/status`) ?? '')?.[1] ?? '';
   return list
     .split(',')
     .filter(Boolean)

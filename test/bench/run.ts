@@ -1,9 +1,11 @@
-import { Connection, type Target } from './connection.js';
+import { Connection, requestOf, type Target } from './connection.js';
 import { cpuOf } from './proc.js';
 
 /** What to send, how hard and for how long. */
 export interface Order extends Target {
   connections: number;
+  /** Calls a second over all connections; without it, each sends when it is answered. */
+  rate: number | undefined;
   /** Not measured: connections open and code gets warm. */
   warm_ms: number;
   /** The measured time; or, where `requests` is set, no longer than that. */
@@ -56,6 +58,7 @@ export class Run {
   #bad = 0;
   #complaint = '';
   #open = true;
+  #next_ms: number | undefined;
 
   constructor(private readonly order: Order) {
     const seen = {
@@ -67,15 +70,28 @@ export class Run {
         this.#complaint ||= complaint;
       },
       more: () => this.#more(),
+      due_ms: () => this.#due(),
     };
     const { connections } = order;
-    this.#connections = Array.from({ length: connections }, () => new Connection(order, seen));
+    const request = requestOf(order);
+    this.#connections = Array.from(
+      { length: connections },
+      () => new Connection(order, request, seen),
+    );
   }
 
   #more(): boolean {
     const { requests, connections } = this.order;
     if (!this.#open) return false;
     return requests === undefined || this.#answers + this.#bad + connections <= requests;
+  }
+
+  #due(): number {
+    const { rate } = this.order;
+    if (rate === undefined) return performance.now();
+    const due_ms = this.#next_ms ?? performance.now();
+    this.#next_ms = due_ms + 1_000 / rate;
+    return due_ms;
   }
 
   async run(): Promise<Outcome> {

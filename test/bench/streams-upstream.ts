@@ -8,9 +8,10 @@ import { answerBody, LAST_EVENTS, textEvent } from './wording.js';
 // when the parent does.
 
 const PROMPT_BYTES = 1_024;
+const ANSWER = answerBody('chat');
 const JSON_ANSWER =
   'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n' +
-  `content-length: ${Buffer.byteLength(answerBody())}\r\n\r\n${answerBody()}`;
+  `content-length: ${Buffer.byteLength(ANSWER)}\r\n\r\n${ANSWER}`;
 const STREAM_HEAD =
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
 

@@ -5,11 +5,13 @@ import type { Work } from './wording.js';
 export interface Line extends Work {
   system: string;
   /** Answers per second; events in streams. */
-  rate: number;
+  per_second: number;
   p50_ms: number;
   p99_ms: number;
   /** Per answer; per event in streams. */
   cpu_us: number | undefined;
+  /** Per KB of a call's body, in whole answers. */
+  cpu_us_per_kb: number | undefined;
   /** Of its own core: well below 1, the tools or the work were the limit. */
   busy: number | undefined;
   rss_bytes: number | undefined;
@@ -31,17 +33,24 @@ function groups(turns: readonly Turn[]): Turn[][] {
 }
 
 function lineOf(turns: readonly Turn[]): Line {
-  const [{ kind, connections, system } = { kind: 'json' as const, connections: 0, system: '' }] =
-    turns;
+  const [first] = turns;
+  if (first === undefined) throw new Error('A line has turns.');
+  const { kind, connections, format, upstream_format, turn_bytes, rate } = first;
+  const cpu_us = median(turns.map(cpuOf));
   const measured = turns.map(({ outcome }) => outcome.measured);
   return {
     kind,
     connections,
-    system,
-    rate: median(turns.map(rateOf)) ?? 0,
+    format,
+    upstream_format,
+    turn_bytes,
+    rate,
+    system: first.system,
+    per_second: median(turns.map(rateOf)) ?? 0,
     p50_ms: median(measured.map(({ p50_ms }) => p50_ms)) ?? 0,
     p99_ms: median(measured.map(({ p99_ms }) => p99_ms)) ?? 0,
-    cpu_us: median(turns.map(cpuOf)),
+    cpu_us,
+    cpu_us_per_kb: kind === 'json' ? quotient(cpu_us, first.body_bytes / 1_024) : undefined,
     busy: median(measured.map(({ cpu_ms, seconds }) => cpu_ms && cpu_ms / seconds / 1_000)),
     rss_bytes: median(turns.map(({ rss_bytes }) => rss_bytes)),
     bad: turns.reduce((sum, { outcome }) => sum + outcome.bad, 0),

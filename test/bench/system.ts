@@ -7,18 +7,28 @@ import type { Kind } from './wording.js';
 export interface System {
   name: string;
   kinds: readonly Kind[];
-  port: number;
+  /** Its address, before the path of an API. */
+  base: URL;
   headers: Record<string, string>;
   /** Its processes; none for the upstream itself. */
   pids: readonly number[];
   stop(): Promise<void>;
 }
 
+export function loopbackAt(port: number): URL {
+  return new URL(`http://127.0.0.1:${port}`);
+}
+
 /** A system that runs in one child (and that child's children). */
 export function systemOf(
   child: ChildProcess,
-  { name, kinds, port, headers = {} }: Partial<System> & Pick<System, 'name' | 'kinds' | 'port'>,
+  {
+    name,
+    kinds,
+    port,
+    headers = {},
+  }: { port: number; headers?: Record<string, string> } & Pick<System, 'name' | 'kinds'>,
 ): System {
   const pids = child.pid === undefined ? [] : familyOf(child.pid);
-  return { name, kinds, port, headers, pids, stop: () => stop(child) };
+  return { name, kinds, base: loopbackAt(port), headers, pids, stop: () => stop(child) };
 }

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { startOwn } from './child.js';
 import { startNginx } from './nginx.js';
-import type { Options } from './options.js';
-import { PEER, startPortkey } from './portkey.js';
-import { systemOf, type System } from './system.js';
+import { loopbackAt, systemOf, type System } from './system.js';
 
 export const NODE_PROXY = 'node:http proxy';
 export const NODE_PIPE = 'node:http pipe';
@@ -12,19 +10,12 @@ export const NODE_PIPE = 'node:http pipe';
 export async function startOthers(
   folder: string,
   upstream_port: number,
-  { portkey }: Options,
   say: (text: string) => void,
 ): Promise<System[]> {
   const systems = await startBaselines(folder, upstream_port);
   const nginx = await startNginx(upstream_port);
   if (nginx) systems.push(nginx);
   else say('nginx is skipped: it is not installed here');
-  if (!portkey) return systems;
-  try {
-    systems.push(await startPortkey(upstream_port));
-  } catch (error) {
-    say(`${PEER} is skipped: ${error instanceof Error ? error.message : 'it does not start'}`);
-  }
   return systems;
 }
 
@@ -42,5 +33,6 @@ async function startBaselines(folder: string, upstream_port: number): Promise<Sy
 /** Nothing between load and upstream: what the tools themselves can do. */
 export function upstreamItself(port: number): System {
   const stop = () => Promise.resolve();
-  return { name: 'nothing between', kinds: ['json', 'burst'], port, headers: {}, pids: [], stop };
+  const base = loopbackAt(port);
+  return { name: 'nothing between', kinds: ['json', 'burst'], base, headers: {}, pids: [], stop };
 }

@@ -6,7 +6,7 @@ import { start, temporaryFolder } from './child.js';
 import { freePort } from '../helpers/free-port.js';
 import { taken } from './ports.js';
 import { systemOf, type System } from './system.js';
-import { KINDS, modelOf, type Work } from './wording.js';
+import { KINDS, modelOf, type Format, type Work } from './wording.js';
 
 const HERE = fileURLToPath(new URL('../../', import.meta.url));
 export const MAIN = 'dist/src/cli/main.js';
@@ -19,6 +19,12 @@ export interface Verification {
   charges: number;
   open_holds: number;
   faults: readonly string[];
+}
+
+/** What the clients of one build were answered, over all of its processes, and its ledgers. */
+export interface Account extends Verification {
+  name: string;
+  answers: number;
 }
 
 export interface Tollgate extends System {
@@ -72,7 +78,7 @@ export function runCommand(main: string, config: string, args: readonly string[]
 }
 
 function configuration(port: number, upstream_port: number, works: readonly Work[]): string {
-  const models = new Set(works.map(modelOf));
+  const models = new Map(works.map((work) => [modelOf(work), work.upstream_format]));
   return `
 listen: 127.0.0.1:${port}
 public_url: http://127.0.0.1:${port}
@@ -80,17 +86,25 @@ store: sqlite:tollgate.db
 log: { level: info }
 owners: { bench: { name: Bench } }
 providers:
-  fake: { uses: openai, api_key: sk-bench, base_url: 'http://127.0.0.1:${upstream_port}/v1' }
+  openai: { api_key: sk-bench, base_url: 'http://127.0.0.1:${upstream_port}/v1' }
+  anthropic: { api_key: sk-bench, base_url: 'http://127.0.0.1:${upstream_port}/v1' }
 models:
-${[...models].map(model).join('')}`;
+${[...models].map(([id, format]) => modelText(id, format)).join('')}`;
 }
 
-function model(id: string): string {
+/** OpenAI takes the model of the last one by its Responses API alone. */
+const UPSTREAMS: Record<Format, (id: string) => string> = {
+  chat: (id) => `{ provider: openai, model: ${id} }`,
+  messages: (id) => `{ provider: anthropic, model: ${id} }`,
+  responses: () => '{ provider: openai, model: gpt-5.4-pro }',
+};
+
+function modelText(id: string, upstream_format: Format): string {
   return `  ${id}:
     owner: bench
-    capabilities: [chat]
-    upstreams: [{ provider: fake, model: ${id} }]
-    limits: { max_tokens: 4096, context: 128000 }
+    capabilities: [chat, tools]
+    upstreams: [${UPSTREAMS[upstream_format](id)}]
+    limits: { max_tokens: 4096, context: 8000000 }
     price: { input_per_million: 0.15, output_per_million: 0.60 }
 `;
 }

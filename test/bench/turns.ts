@@ -1,9 +1,11 @@
+import { Buffer } from 'node:buffer';
 import type { Loader } from './loader.js';
 import type { Options } from './options.js';
 import { rssOf } from './proc.js';
 import type { Outcome } from './run.js';
+import { requestBody } from './request-bodies.js';
 import type { System } from './system.js';
-import { isSparse, type Kind, type Work } from './wording.js';
+import { isSparse, type Work } from './wording.js';
 
 /** One system's turn at one work. */
 export interface Turn extends Work {
@@ -11,6 +13,8 @@ export interface Turn extends Work {
   number: number;
   system: string;
   outcome: Outcome;
+  /** Of a call. */
+  body_bytes: number;
   rss_bytes: number | undefined;
 }
 
@@ -20,6 +24,8 @@ export const TURNS_APART = 1_000_000;
 const WARM_MS = 500;
 /** Before the first turn of a system its code gets compiled: cold, it costs several times more. */
 const COLD_MS = 8_000;
+/** Calls and streams. Sizes and formats beyond these share most of their code. */
+const USUAL_SHAPES = 2;
 /**
  * A machine that is shared gets faster and slower within seconds. What keeps a system busy is
  * therefore measured in short turns, which lie next to those that they are compared with.
@@ -37,8 +43,10 @@ export async function takeTurns(
 ): Promise<Turn[]> {
   for (const system of systems) {
     progress(`warming up: ${system.name}`);
-    for (const work of busiest(works.map(warming), system).flatMap(manyAndAlone)) {
-      await loader.run(system, work, { warm_ms: COLD_MS, measure_ms: 0 });
+    const shapes = busiest(works.map(warming), system);
+    const warm_ms = (COLD_MS * USUAL_SHAPES) / Math.max(USUAL_SHAPES, shapes.length);
+    for (const work of shapes.flatMap(manyAndAlone)) {
+      await loader.run(system, work, { warm_ms, measure_ms: 0 });
     }
     for (const work of busiest(works, system).filter(({ kind }) => isSparse(kind))) {
       await loader.run(system, work, { warm_ms: COLD_SPARSE_MS, measure_ms: 0 });
@@ -52,15 +60,18 @@ export async function takeTurns(
         progress(`turn ${number} of ${rounds * sliceCount(work)}: ${title(work)}, ${system.name}`);
         const outcome = await loader.run(system, work, limits);
         const rss_bytes = rssOf(system.pids);
-        turns.push({ ...work, number, system: system.name, outcome, rss_bytes });
+        const body_bytes = Buffer.byteLength(requestBody(work));
+        turns.push({ ...work, number, system: system.name, outcome, body_bytes, rss_bytes });
       }
     }
   }
   return turns;
 }
 
-function sliceCount({ kind }: Work): number {
-  return isSparse(kind) ? 1 : SLICES;
+/** A paced call is not in a hurry, and a turn alone gives few answers in a short time. */
+function sliceCount({ kind, rate, turn_bytes, connections }: Work): number {
+  const is_rare = turn_bytes !== undefined && connections === 1;
+  return isSparse(kind) || is_rare || rate !== undefined ? 1 : SLICES;
 }
 
 /** The turns at a work in a round, numbered over all rounds from 1. */
@@ -75,19 +86,20 @@ function inOrder(systems: readonly System[], { kind }: Work, number: number): Sy
   return number % 2 === 0 ? some.toReversed() : some;
 }
 
-/** One work of each kind, the one that keeps a system busiest. */
+/** Of works that differ in nothing else, the one with the most connections. */
 function busiest(works: readonly Work[], { kinds }: System): Work[] {
-  const found = new Map<Kind, Work>();
+  const found = new Map<string, Work>();
   for (const work of works) {
-    const most = found.get(work.kind)?.connections ?? 0;
-    if (kinds.includes(work.kind) && work.connections >= most) found.set(work.kind, work);
+    const shape = title({ ...work, connections: 0 });
+    const most = found.get(shape)?.connections ?? 0;
+    if (kinds.includes(work.kind) && work.connections >= most) found.set(shape, work);
   }
   return [...found.values()];
 }
 
 /** What the code of a work is warmed by: sparse streams keep no system busy, but bursts do. */
-export function warming({ kind, connections }: Work): Work {
-  return { kind: isSparse(kind) ? 'burst' : kind, connections };
+export function warming(work: Work): Work {
+  return { ...work, kind: isSparse(work.kind) ? 'burst' : work.kind, rate: undefined };
 }
 
 /** A call that comes alone takes other ways than many that come at once. */
@@ -95,6 +107,21 @@ function manyAndAlone(work: Work): Work[] {
   return work.connections > 1 ? [work, { ...work, connections: 1 }] : [work];
 }
 
-export function title({ kind, connections }: Work): string {
-  return `${kind} at ${connections}`;
+export function title({
+  kind,
+  connections,
+  format,
+  upstream_format,
+  turn_bytes,
+  rate,
+}: Work): string {
+  const words = [
+    kind,
+    turn_bytes !== undefined && `${Math.round(turn_bytes / 1_024)}k`,
+    format !== 'chat' && format,
+    upstream_format !== format && `to ${upstream_format}`,
+    `at ${connections}`,
+    rate !== undefined && `${rate} a second`,
+  ];
+  return words.filter((word) => word !== false).join(' ');
 }

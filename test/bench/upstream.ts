@@ -2,15 +2,17 @@ import { Buffer } from 'node:buffer';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { MessageReader } from './wire.js';
 import { answerBody, FIRST_EVENT, LAST_EVENTS, orderOf, TEXT_EVENT } from './wording.js';
+import type { Format } from './wording.js';
 
-// The fake upstream, a process of its own: answers at once from bytes made beforehand, or streams
-// as the model's name says. Tells its parent its port and ends when the parent does.
+// The fake upstream, a process of its own: answers at once from bytes made beforehand, in the API
+// that its path names, or streams as the model's name says. `upstream.js PORT`, or 0 for a free
+// one. Tells its parent its port and ends when the parent does.
 
-const json = answerBody();
-const JSON_ANSWER = Buffer.from(
-  'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n' +
-    `content-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
-);
+const JSON_ANSWERS = {
+  chat: jsonAnswer('chat'),
+  messages: jsonAnswer('messages'),
+  responses: jsonAnswer('responses'),
+};
 // The last header tells nginx to pass events on as they come.
 const STREAM_HEAD =
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n' +
@@ -19,28 +21,43 @@ const OPENING = Buffer.from(STREAM_HEAD + chunk(FIRST_EVENT));
 const TEXT = Buffer.from(chunk(TEXT_EVENT));
 const CLOSING = Buffer.from(`${chunk(LAST_EVENTS)}0\r\n\r\n`);
 
+function jsonAnswer(format: Format): Buffer {
+  const json = answerBody(format);
+  return Buffer.from(
+    'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n' +
+      `content-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
+  );
+}
+
+function formatOf(head: string): Format {
+  const [, path = ''] = head.split(' ', 2);
+  return path.includes('messages') ? 'messages' : path.includes('responses') ? 'responses' : 'chat';
+}
+
 function chunk(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
 function serve(socket: Socket): void {
   let body: Buffer[] = [];
+  let format: Format = 'chat';
   const reader = new MessageReader({
-    head: () => {
+    head: (text) => {
       body = [];
+      format = formatOf(text);
     },
     body: (bytes) => void body.push(bytes),
-    end: () => answer(socket, body),
+    end: () => answer(socket, body, format),
   });
   socket.setNoDelay(true);
   socket.on('data', (data) => reader.push(data));
   socket.on('error', () => socket.destroy());
 }
 
-function answer(socket: Socket, body: readonly Buffer[]): void {
+function answer(socket: Socket, body: readonly Buffer[], format: Format): void {
   const bytes = body.length === 1 ? body[0] : undefined;
-  const { events, gap_ms } = orderOf((bytes ?? Buffer.concat(body)).toString('latin1'));
-  if (events === 0) socket.write(JSON_ANSWER);
+  const { events, gap_ms } = orderOf(bytes ?? Buffer.concat(body));
+  if (events === 0) socket.write(JSON_ANSWERS[format]);
   else if (gap_ms === 0) burst(socket, events);
   else sparse(socket, events, gap_ms);
 }
@@ -63,7 +80,7 @@ function sparse(socket: Socket, events: number, gap_ms: number): void {
   }, gap_ms);
 }
 
-const server = createServer(serve).listen(0, '127.0.0.1', 4_096, () => {
+const server = createServer(serve).listen(Number(process.argv[2]), '127.0.0.1', 4_096, () => {
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
 process.on('disconnect', () => process.exit());

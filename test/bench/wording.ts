@@ -1,13 +1,22 @@
-/**
- * What the bench says and hears: a chat call of about 1 KB, an answer of about 0.6 KB, and streams
- * whose text deltas each hold one `TICK`, a byte that stands nowhere else, so that events can be
- * counted whatever a system does to the framing.
- */
+import type { Buffer } from 'node:buffer';
+
+/** Stands once in each text delta of a stream and nowhere else, so that a load counts events. */
 export const TICK = '~';
+
+export const FORMATS = ['chat', 'messages', 'responses'] as const;
+/** An API: OpenAI's chat completions, Anthropic's Messages or OpenAI's Responses. */
+export type Format = (typeof FORMATS)[number];
 
 export interface Work {
   kind: Kind;
   connections: number;
+  /** What the clients speak, and what the upstream does. */
+  format: Format;
+  upstream_format: Format;
+  /** The size of an agent's turn; without it, a call of about 1 KB. */
+  turn_bytes: number | undefined;
+  /** Calls a second over all connections; without it, each sends when it is answered. */
+  rate: number | undefined;
 }
 
 /**
@@ -40,43 +49,74 @@ export function gapOf({ kind, connections }: Work): number {
   return Math.max(LEAST_GAP_MS, Math.round((connections * 1_000) / EVENTS_PER_SECOND));
 }
 
-/** The model's name tells the upstream what to answer: `bench-EVENTS-GAP_MS`. */
+/**
+ * The model's name tells the upstream what to answer, `bench-EVENTS-GAP_MS`, and a gateway by its
+ * end which API to ask, where that is not chat.
+ */
 export function modelOf(work: Work): string {
-  return `bench-${eventsOf(work)}-${gapOf(work)}`;
+  const { upstream_format } = work;
+  const end = upstream_format === 'chat' ? '' : `-${upstream_format}`;
+  return `bench-${eventsOf(work)}-${gapOf(work)}${end}`;
 }
 
-/** The inverse of `modelOf`, on the text of a request. */
-export function orderOf(body: string): { events: number; gap_ms: number } {
-  const found = /"bench-(\d+)-(\d+)"/.exec(body);
+/** The inverse of `modelOf`, on the bytes of a request. */
+export function orderOf(body: Buffer): { events: number; gap_ms: number } {
+  const start = body.indexOf('"bench-');
+  const found = /^"bench-(\d+)-(\d+)/.exec(body.toString('latin1', start, start + 64));
   return { events: Number(found?.[1] ?? 0), gap_ms: Number(found?.[2] ?? 0) };
-}
-
-export function requestBody(work: Work): string {
-  const sentence = 'Count the boats that lie in the harbour, and say which of them came first. ';
-  return JSON.stringify({
-    model: modelOf(work),
-    messages: [
-      { role: 'system', content: 'You are a harbour master who answers in one sentence.' },
-      { role: 'user', content: sentence.repeat(10) },
-    ],
-    max_tokens: 256,
-    temperature: 0.2,
-    ...(work.kind !== 'json' && { stream: true, stream_options: { include_usage: true } }),
-  });
 }
 
 const USAGE = { prompt_tokens: 192, completion_tokens: 64, total_tokens: 256 };
 const HEAD = { id: 'chatcmpl-bench', created: 1_760_000_000, model: 'bench' };
 
-export function answerBody(): string {
-  const content = 'Four boats lie in the harbour, and the oldest of them came in first. '.repeat(5);
-  return JSON.stringify({
+const ANSWER = 'Four boats lie in the harbour, and the oldest of them came in first. '.repeat(5);
+
+/** A whole answer of about 0.6 KB. */
+export function answerBody(format: Format): string {
+  return JSON.stringify(ANSWERS[format]);
+}
+
+const ANSWERS = {
+  chat: {
     ...HEAD,
     object: 'chat.completion',
-    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+    choices: [{ index: 0, message: { role: 'assistant', content: ANSWER }, finish_reason: 'stop' }],
     usage: USAGE,
-  });
-}
+  },
+  messages: {
+    id: 'msg_bench',
+    type: 'message',
+    role: 'assistant',
+    model: 'bench',
+    content: [{ type: 'text', text: ANSWER }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 192, output_tokens: 64 },
+  },
+  responses: {
+    id: 'resp_bench',
+    object: 'response',
+    created_at: 1_760_000_000,
+    status: 'completed',
+    model: 'bench',
+    output: [
+      {
+        id: 'item_bench',
+        type: 'message',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: ANSWER, annotations: [] }],
+      },
+    ],
+    usage: {
+      input_tokens: 192,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 64,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 256,
+    },
+  },
+};
 
 function event(choices: unknown[], more: object = {}): string {
   const chunk = { ...HEAD, object: 'chat.completion.chunk', choices, ...more };

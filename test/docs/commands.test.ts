@@ -9,6 +9,9 @@ const NOT_RUN = [
   ...CODING_AGENTS.map(
     () => 'docs/coding-agents.md: starts a coding agent, which npm run test:agents does',
   ),
+  'docs/benchmarks.md: takes minutes, and needs another gateway',
+  'docs/benchmarks.md: takes minutes, and needs another gateway',
+  'docs/benchmarks.md: takes minutes, and needs another gateway',
   'docs/command-line.md: needs the ID of a key',
   'docs/install.md: copies the store of a service',
   'docs/install.md: installs into a cluster',
