@@ -1,10 +1,10 @@
 import type { FinishedFile } from '../config/load.js';
-import { TOKEN_UNIT_FIELDS } from '../core/model.js';
+import { TOKEN_UNIT_FIELDS, TOKEN_UNITS } from '../core/model.js';
 import { formatDollars } from '../lib/money.js';
 import { paysToCache } from '../modalities/chat/cache-marks.js';
 import { quote, type Source } from '../yaml/source.js';
 import type { Advice, Warning } from './advice.js';
-import { paidPrices, type PaidPrice } from './price-compare.js';
+import { paidPrices, type PaidPrice, type Payer } from './price-compare.js';
 
 export const missingClass: Advice = {
   code: 'missing_price',
@@ -13,6 +13,7 @@ export const missingClass: Advice = {
     for (const paid of paidPrices(view)) {
       yield* cacheWrites(view.source, paid);
       yield* longPrompts(paid);
+      yield* images(paid);
       yield* qualities(view.source, paid);
     }
     yield* idleCaches(view);
@@ -71,6 +72,32 @@ function* longPrompts({ pointer, price, payers, context }: PaidPrice): Iterable<
       hint: `add long_prompt: { above_tokens: ${above_tokens}, ${units.join(', ')} }`,
     };
     return;
+  }
+}
+
+const IMAGES = [
+  ['image_input_per_million', 'input_per_million', 'that it reads'],
+  ['image_output_per_million', 'output_per_million', 'that it makes'],
+] as const;
+
+function* images({ pointer, price, payers }: PaidPrice): Iterable<Warning> {
+  // Work without output, such as embeddings, has no images.
+  if (price.input_only) return;
+  for (const [unit, whole, which] of IMAGES) {
+    const charged = price[TOKEN_UNITS[whole]];
+    if (price[TOKEN_UNITS[unit]] !== undefined || charged === 0n) continue;
+    const costOf = ({ reference }: Payer): bigint =>
+      reference?.listed?.price[TOKEN_UNITS[unit]] ?? 0n;
+    const dear = payers.find((payer) => costOf(payer) > charged);
+    if (!dear?.reference) continue;
+    const cost = formatDollars(costOf(dear));
+    const model = quote(dear.reference.model);
+    const less = `this model charges ${formatDollars(charged)}`;
+    yield {
+      pointer,
+      message: `price: images ${which} cost ${cost} at ${model}, and ${less}`,
+      hint: `add ${unit}: ${cost}`,
+    };
   }
 }
 

@@ -44,8 +44,9 @@ export const otherWork: Advice = {
         return { pointer, message: `capabilities: ${message}`, hint };
       };
       const named = upstreams.flatMap((one) => {
-        if (one.listed?.units.includes('input_per_million')) return [];
         const name = bareName(one.upstream.model);
+        const isText = one.listed?.units.includes('input_per_million');
+        if (isText && !MAKES_IMAGES.test(name)) return [];
         const work = [...modalities.values()].find(({ configuration: { model_names } }) =>
           model_names?.test(name),
         );

@@ -83,8 +83,10 @@ const UNITS = [
   ['cache_write_per_million', 'cache_creation_input_token_cost'],
   ['cache_write_1h_per_million', 'cache_creation_input_token_cost_above_1hr'],
   ['audio_input_per_million', 'input_cost_per_audio_token'],
+  ['image_input_per_million', 'input_cost_per_image_token'],
   ['output_per_million', 'output_cost_per_token'],
   ['audio_output_per_million', 'output_cost_per_audio_token'],
+  ['image_output_per_million', 'output_cost_per_image_token'],
 ] as const;
 
 const MILLION = 1e6;
@@ -109,7 +111,9 @@ function priceOf(entry: CostMapEntry): ListedPrice | undefined {
     case 'embedding':
       return tokensPrice(entry, cost);
     case 'image_generation':
-      return one('per_image', 'output_cost_per_image', 1);
+      return cost('output_cost_per_image_token') > 0 && cost('input_cost_per_token') > 0
+        ? tokensPrice(entry, cost)
+        : one('per_image', 'output_cost_per_image', 1);
     case 'audio_speech':
       return one('per_million_characters', 'input_cost_per_character', MILLION);
     case 'audio_transcription':
@@ -134,7 +138,10 @@ function tokensPrice(entry: CostMapEntry, cost: (key: string) => number): Listed
       const dollars = cost(key + suffix);
       return dollars > 0 ? [[unit, dollarsOf(dollars, MILLION)]] : [];
     });
-    return Object.fromEntries(units) as ListedPrice;
+    const prices = Object.fromEntries(units) as ListedPrice;
+    // Some models make nothing but images.
+    const { image_output_per_million: image, output_per_million: output = image } = prices;
+    return output === undefined ? prices : { ...prices, output_per_million: output };
   };
   const plain = card('');
   const isComplete = plain.output_per_million !== undefined || entry.mode === 'embedding';
@@ -148,7 +155,7 @@ function tokensPrice(entry: CostMapEntry, cost: (key: string) => number): Listed
   const tiers = TIERS.flatMap((tier) => {
     const own = card(`_${tier}`);
     // What a tier lacks would cost as much as without it.
-    const isTier = own.input_per_million !== undefined && own.output_per_million !== undefined;
+    const isTier = MAIN.every((unit) => (own[unit] === undefined) === (plain[unit] === undefined));
     return isTier ? [[tier, { ...own, ...longCard(`_${tier}`) }] as const] : [];
   });
   const off_peak = entry.off_peak_pricing && offPeakOf(entry.off_peak_pricing);
@@ -159,6 +166,9 @@ function tokensPrice(entry: CostMapEntry, cost: (key: string) => number): Listed
     ...(off_peak && { off_peak }),
   });
 }
+
+/** The units of which a tier needs a price where there is one without it. */
+const MAIN = ['input_per_million', 'output_per_million', 'image_output_per_million'] as const;
 
 /** The service tiers that an answer may name; calls in batches are none. */
 const TIERS = ['flex', 'priority'];

@@ -235,10 +235,14 @@ export class ListPrices {
 
 function referenceTo(listed: ListPrice, far: number): PriceReference {
   const { model, date, entry } = listed;
-  const amounts = Object.entries(entry).flatMap(([unit, dollars]) => {
-    return typeof dollars === 'number' ? [[unit, [dollars, dollars]] as const] : [];
-  });
-  return { model, date, amounts: new Map<string, readonly [number, number]>(amounts), far, listed };
+  const amounts = new Map<string, readonly [number, number]>();
+  for (const [unit, dollars] of Object.entries(entry)) {
+    if (typeof dollars === 'number') amounts.set(unit, [dollars, dollars]);
+  }
+  // Who sells images alone may write their price as that of output.
+  const { output_per_million: output, image_output_per_million: image } = entry;
+  if (output && image) amounts.set('output_per_million', [output, Math.max(output, image)]);
+  return { model, date, amounts, far, listed };
 }
 
 /** A list price with the rough prices of units that it lacks: images may be sold by tokens too. */

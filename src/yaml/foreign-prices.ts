@@ -54,7 +54,9 @@ export function foreignPriceHint(written: string): string | undefined {
 
 function kindOf(words: readonly string[]): string | undefined {
   const [, kind] = KINDS.find(([all]) => all.every((word) => words.includes(word))) ?? [];
-  return kind !== undefined && words.includes('audio') ? `audio_${kind}` : kind;
+  if (kind !== 'input_per_million' && kind !== 'output_per_million') return kind;
+  const of_class = ['audio', 'image'].find((word) => words.includes(word));
+  return of_class === undefined ? kind : `${of_class}_${kind}`;
 }
 
 /** The block of a price for a tier, for long prompts or for both: ` in tiers: { flex: {} }`. */
@@ -66,7 +68,7 @@ function placeOf(tier: string | undefined, above_tokens?: string): string {
 
 /** The hint for the price of a long prompt, whose length may stand in its key: `above_200k`. */
 function longPromptHint(key: string, words: readonly string[], tier: string | undefined): string {
-  if (/image|video|second|character/.test(key))
+  if (/image(?!_token)|video|second|character/.test(key))
     return 'only tokens have prices by length: remove this';
   const [, thousands = '200'] = /(\d{1,4})k/.exec(key) ?? [];
   const ours = kindOf(words) ?? 'input_per_million';

@@ -86,6 +86,22 @@ const MAP = {
     mode: 'image_generation',
     output_cost_per_image: 0.04,
   },
+  'acme/tokens': {
+    litellm_provider: 'acme',
+    mode: 'image_generation',
+    input_cost_per_token: token(5),
+    input_cost_per_image_token: token(8),
+    output_cost_per_token: token(10),
+    output_cost_per_image: 0.04,
+    output_cost_per_image_token: token(32),
+  },
+  'acme/drawer': {
+    litellm_provider: 'acme',
+    mode: 'image_generation',
+    input_cost_per_token: token(5),
+    input_cost_per_image_token: token(5),
+    output_cost_per_image_token: token(40),
+  },
   'hd/1024-x-1024/sized': { litellm_provider: 'acme', mode: 'image_generation' },
   sized: { litellm_provider: 'acme', mode: 'image_generation', output_cost_per_image: 0.04 },
   'acme/ears': {
@@ -197,6 +213,15 @@ describe('a catalogue of models', () => {
       input_per_million: 3,
       output_per_million: 15,
     });
+    expect(acme?.get('tokens')?.price).to.deep.equal({
+      input_per_million: 5,
+      image_input_per_million: 8,
+      output_per_million: 10,
+      image_output_per_million: 32,
+    });
+    // It makes nothing but images, and reads them at the price of text.
+    const drawer = { input_per_million: 5, output_per_million: 40 };
+    expect(acme?.get('drawer')?.price).to.deep.equal(drawer);
     const prices = ['unknown', 'banded', 'sized', 'vectors', 'painter', 'ears', 'voice'].map(
       (id) => acme?.get(id)?.price,
     );
