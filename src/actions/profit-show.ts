@@ -50,7 +50,8 @@ export const showProfit = oneAction({
       by: [DIMENSIONS[by]],
       figures: AMOUNTS,
     });
-    const groups = await Promise.all(rows.map((row) => groupOf(row, by, store)));
+    const names = by === 'account' ? await accountNames(store) : undefined;
+    const groups = rows.map((row) => groupOf(row, by, names));
     const totals = groups.reduce(addGroup, { ...NOTHING });
     return { range, by, groups: by === 'day' ? groups : groups.toSorted(byProfit), totals };
   },
@@ -94,14 +95,21 @@ const NOTHING: ProfitGroup = {
   profit_nano: 0n,
 };
 
-async function groupOf(row: TotalsRow, by: ProfitSplit, store: Store): Promise<ProfitGroup> {
+async function accountNames(store: Store): Promise<ReadonlyMap<string, string>> {
+  return new Map((await store.accounts()).map(({ id, name }) => [id, name]));
+}
+
+function groupOf(
+  row: TotalsRow,
+  by: ProfitSplit,
+  names: ReadonlyMap<string, string> | undefined,
+): ProfitGroup {
   const { start_ms = 0, account_id = '', calls } = row;
   const group: ProfitGroup = { ...NOTHING, calls };
   for (const name of AMOUNTS) group[name] = row[name];
   if (by === 'day') return { ...group, group: dayName(start_ms) };
   if (by !== 'account') return { ...group, group: row[by] ?? '' };
-  const account = await store.account(account_id);
-  return { ...group, group: account_id, name: account?.name ?? account_id };
+  return { ...group, group: account_id, name: names?.get(account_id) ?? account_id };
 }
 
 function addGroup(sum: ProfitGroup, group: ProfitGroup): ProfitGroup {

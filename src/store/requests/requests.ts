@@ -82,11 +82,10 @@ async function accountPage(
   account_id: string,
   last_ms: number,
 ): Promise<RequestRecord[]> {
+  const upto = await rolledUp(database);
   const fresh = await database.read<RequestRow[]>((knex) =>
     // The expression keeps the planner off the index of IDs, so that only new records are read.
-    select(knex, page, knex.raw(`requests.id || ''`))
-      .where({ account_id })
-      .where('seq', '>', rolledUp(knex)),
+    select(knex, page, knex.raw(`requests.id || ''`)).where({ account_id }).where('seq', '>', upto),
   );
   const known = isIndexed(page)
     ? await read(database, page)
@@ -166,18 +165,25 @@ function endOf({ to_ms = Infinity, before }: RequestPage, last_ms: number): numb
 
 /** The time of the oldest record that is not in the totals; undefined if all are. */
 async function oldestFresh(database: Database): Promise<number | undefined> {
+  const upto = await rolledUp(database);
   const row = await database.read<{ time_ms: bigint | null } | undefined>((knex) =>
     knex('requests')
-      .where('seq', '>', rolledUp(knex))
+      .where('seq', '>', upto)
       .first<{ time_ms: bigint | null }>(knex.raw('min(time_ms) as time_ms')),
   );
   const time_ms = row?.time_ms ?? undefined;
   return time_ms === undefined ? undefined : Number(time_ms);
 }
 
-/** The number of the last record in the totals. */
-function rolledUp(knex: Knex): Knex.QueryBuilder {
-  return knex('request_roll_up').select('upto');
+/**
+ * The number of the last record in the totals. It is read by itself: above a number that it does
+ * not know yet, the planner of PostgreSQL expects a third of all records, and reads them all.
+ */
+async function rolledUp(database: Database): Promise<string> {
+  const row = await database.read<{ upto: bigint } | undefined>((knex) =>
+    knex('request_roll_up').first('upto'),
+  );
+  return String(row?.upto ?? 0n);
 }
 
 function hourOf(ms: number): number {
