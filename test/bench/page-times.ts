@@ -1,29 +1,32 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { performance } from 'node:perf_hooks';
+import { join } from 'node:path';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { pino } from 'pino';
+import { writeCursor } from '../../src/actions/cursor.js';
+import { firstIdAt } from '../../src/core/request-record.js';
 import { Gateway, checkOrThrow } from '../../src/gateway/gateway.js';
 import { dayName } from '../../src/actions/days.js';
 import { openStore } from '../../src/store/open.js';
-import { accountAt, DAY_MS, END_MS, fillMonth, keyAt } from './filled-month.js';
+import { accountAt, DAY_MS, END_MS, fillMonth, keyAt, START_MS } from './filled-month.js';
 
-// Times every page of a gateway whose store has a month of requests, with its filters and ranges:
-// npx tsx test/bench/page-times.ts /tmp/fill.db 10000000 300 'operator: ', where 300 is the ms that
-// a page may take, and the last one a pattern of the pages to time. `fill` in place of 300 fills
-// the file and ends.
+// Fills a store with a month of requests, and times every page of its gateway, with its filters and
+// ranges: npx tsx test/bench/page-times.ts sqlite:/tmp/fill.db 5000000 300 'operator: ', where 300
+// is the ms that a page may take, and the last one a pattern of the pages to time. In place of 300,
+// `fill` ends once the store is filled, and `sweep` deletes the records of an hour, and tells how
+// long the event loop stands still meanwhile.
 
-const [path = '/tmp/requests-fill.db', rows = '10000000', limit = '300', only = '.'] =
+const [url = 'sqlite:/tmp/page-times.db', rows = '5000000', limit = '300', only = '.'] =
   process.argv.slice(2);
 const RUNS = 3;
-const file = resolve(path);
+const SWEPT_MS = 3_600_000;
 
 const MODELS = ['model-0', 'model-7', 'rare'];
 const UPSTREAMS = 'upstreams: [{ provider: simulator }], price: free';
 const YAML = `
 listen: 127.0.0.1:0
 public_url: http://127.0.0.1:8080
-store: sqlite:${file}
+store: ${url}
 requests: { keep: 60d }
 owners: { acme: { name: Acme } }
 providers: { simulator: {} }
@@ -31,10 +34,22 @@ models:
 ${MODELS.map((id) => `  ${id}: { owner: acme, capabilities: [chat], ${UPSTREAMS} }`).join('\n')}
 `;
 
-const store = await openStore(`sqlite:${file}`, { now: () => END_MS });
+const store = await openStore(url, { now: () => END_MS });
+await fillMonth(url, Number(rows));
+if (limit === 'sweep') await timeSweep();
 await store.close();
-fillMonth(file, Number(rows));
-if (limit !== 'fill') await timePages();
+if (!['fill', 'sweep'].includes(limit)) await timePages();
+
+async function timeSweep(): Promise<void> {
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  const began = performance.now();
+  const before_ms = START_MS + SWEPT_MS;
+  const swept = await store.requests.sweep({ records_ms: before_ms, totals_ms: before_ms });
+  const took = (performance.now() - began).toFixed(0);
+  const longest = (delays.max / 1e6).toFixed(1);
+  console.log(`swept ${swept} rows in ${took} ms, the longest stop ${longest} ms`);
+}
 
 async function timePages(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-pages-'));
@@ -68,21 +83,34 @@ async function timePages(): Promise<void> {
     if (!new RegExp(only, 'u').test(name)) return;
     const took: number[] = [];
     let [status, bytes] = [0, 0];
+    let cpu = process.cpuUsage();
     for (let run = 0; run <= RUNS; run += 1) {
+      if (run === RUNS) cpu = process.cpuUsage();
       const began = performance.now();
       const headers = { cookie: `session=${session_id}` };
       const answer = await fetch(address, { headers, redirect: 'manual' });
       status = answer.status;
-      bytes = (await answer.arrayBuffer()).byteLength;
+      bytes = await sizeOf(answer, address.includes('format=csv'));
       took.push(performance.now() - began);
     }
+    const { user, system } = process.cpuUsage(cpu);
     const [first = 0, ...rest] = took;
     const least = Math.min(...rest);
-    const times = `${first.toFixed(0)} ms, then ${least.toFixed(0)} ms`;
+    const own = `${((user + system) / 1_000).toFixed(0)} ms of the processor`;
+    const times = `${first.toFixed(0)} ms, then ${least.toFixed(0)} ms, ${own}`;
     const line = `${times}: ${name} (${status}, ${bytes} B)`;
     console.log(line);
     if (Math.max(first, least) > Number(limit) || status >= 400) slow.push(line);
   }
+}
+
+/** The bytes of an answer; of a table that may be long, those that come first. */
+async function sizeOf(answer: Response, isLong: boolean): Promise<number> {
+  if (!isLong) return (await answer.arrayBuffer()).byteLength;
+  const reader = answer.body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return first?.value?.byteLength ?? 0;
 }
 
 function dayBack(days: number): string {
@@ -103,15 +131,16 @@ function ownPages(account: number): string[] {
     { key },
     { key, model: 'model-0' },
   ];
-  const usage = [0, 1, 6, 29, 30, 89, 365].flatMap((days) =>
-    filters.flatMap((filter) =>
-      ['day', 'model', 'key'].flatMap((by) =>
-        ['spend', 'latency'].map((show) =>
-          query('/usage', { from: dayBack(days), to: dayBack(0), by, show, ...filter }),
-        ),
+  const usage = [0, 6, 29, 365].flatMap((days) => {
+    const range = { from: dayBack(days), to: dayBack(0) };
+    const shown = ['day', 'model', 'key', 'agent'].flatMap((by) => [
+      query('/api/usage', { ...range, by }),
+      ...filters.flatMap((filter) =>
+        ['spend', 'latency'].map((show) => query('/usage', { ...range, by, show, ...filter })),
       ),
-    ),
-  );
+    ]);
+    return [...shown, query('/caches', range), query('/api/usage', { ...range, format: 'csv' })];
+  });
   return [
     '/',
     ...usage,
@@ -119,6 +148,9 @@ function ownPages(account: number): string[] {
     ...requestFilters([{}, { key }, { key: 'key_of_nobody' }]).map((one) =>
       query('/requests', one),
     ),
+    ...deepPages([{}, { key }, { model: 'rare' }]).map((one) => query('/api/requests', one)),
+    '/ledger',
+    query('/api/ledger', { cursor: writeCursor(100_000) }),
     '/models',
     '/playground',
     '/agents',
@@ -129,7 +161,6 @@ function ownPages(account: number): string[] {
     '/api/account',
     '/api/ledger',
     query('/api/ledger', { reference: 'nothing' }),
-    query('/api/usage', { from: dayBack(0), by: 'model' }),
   ];
 }
 
@@ -145,11 +176,22 @@ function operatorPages(): string[] {
     `/operator/accounts/${id}`,
     `/operator/accounts/${id}?tab=keys`,
     `/operator/accounts/${id}?tab=ledger`,
+    `/operator/accounts/${id}?tab=requests`,
   ]);
+  const profit = [0, 29, 365].flatMap((days) => {
+    const range = { from: dayBack(days), to: dayBack(0) };
+    const split = ['day', 'model', 'provider', 'account'];
+    return [query('/operator/profit', range)].concat(
+      split.map((by) => query('/api/profit', { ...range, by })),
+    );
+  });
   return [
     ...['hour', 'day', 'week', 'month'].map((over) => `/operator?over=${over}`),
     ...requestFilters(scopes).map((one) => query('/operator/requests', one)),
+    ...deepPages(scopes).map((one) => query('/operator/requests', one)),
+    ...profit,
     '/operator/accounts',
+    query('/operator/accounts', { find: 'account 77' }),
     ...ofAccounts,
     '/operator/boxes',
     '/operator/providers',
@@ -177,5 +219,21 @@ function requestFilters(scopes: readonly Record<string, string>[]): Record<strin
       })),
     ),
     ...times.flatMap((time) => ['', '2', '429'].map((status) => ({ ...scope, ...time, status }))),
+  ]);
+}
+
+/** Pages behind many others, tables whose first rows are timed, and client programs. */
+function deepPages(scopes: readonly Record<string, string>[]): Record<string, string>[] {
+  const cursor = writeCursor(firstIdAt(START_MS + DAY_MS));
+  const format = 'csv';
+  return scopes.flatMap((scope) => [
+    { ...scope, cursor },
+    { ...scope, cursor, status: '4' },
+    { ...scope, cursor, status: 'failed' },
+    { ...scope, format },
+    { ...scope, format, status: 'failed' },
+    { ...scope, agent: 'claude-cli' },
+    { ...scope, agent: 'codex' },
+    { ...scope, agent: 'codex', model: 'rare' },
   ]);
 }
