@@ -6,6 +6,9 @@ const CLASSES: Readonly<Record<string, ExportClass>> = {
   output: 'output',
   'audio input': 'audio_input',
   'audio output': 'audio_output',
+  'image input': 'image_input',
+  'image cached input': 'cached_input',
+  'image output': 'image_output',
 };
 
 /** `gpt-4o-2024-08-06, cached input`, with a tier before it or the length of the prompt behind. */
@@ -22,7 +25,8 @@ export const format: ExportFormat = {
     if (!/^(usd)?$/iu.test(currency)) throw row.fault('amount_currency', 'is not usd');
     const item = row.text('line_item');
     const [, model = item, kind = '', side = ''] = LINE_ITEM.exec(item) ?? [];
-    const name = `${kind === ' audio' ? 'audio ' : ''}${side.toLowerCase()}`;
+    const own = kind.trim().toLowerCase().replace('text', '');
+    const name = `${own} ${side.toLowerCase()}`.trim();
     const of = Object.hasOwn(CLASSES, name) ? CLASSES[name] : undefined;
     return {
       day: row.day('start_time'),

@@ -25,9 +25,9 @@ FILE is what the provider exports of usage or costs, as JSON or CSV, packed with
 gzip or not; docs/bills.md lists the forms that are known. Several files, such as
 usage and costs, are read as one. Of another form name the columns: --columns
 "day=Date,model=Model,input=Tokens in,output=Tokens out,cost=USD"; also calls,
-prompt (all prompt tokens), cached_input, cache_write, cache_write_1h, audio_input
-and audio_output. Days are those of UTC. The last comparison of each provider is
-shown on the page Bills.
+prompt (all prompt tokens), cached_input, cache_write, cache_write_1h, audio_input,
+image_input, audio_output and image_output. Days are those of UTC. The last
+comparison of each provider is shown on the page Bills.
 `;
 
 /** `tollgate reconcile FILE... [--tolerance 1%] [--json]` */

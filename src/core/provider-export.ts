@@ -8,8 +8,10 @@ export const EXPORT_CLASSES = [
   'cache_write',
   'cache_write_1h',
   'audio_input',
+  'image_input',
   'output',
   'audio_output',
+  'image_output',
 ] as const;
 
 export type ExportClass = (typeof EXPORT_CLASSES)[number];
@@ -63,7 +65,9 @@ export const PART_OF: Readonly<Partial<Record<ExportClass, ExportClass>>> = {
   cache_write: 'input',
   cached_input: 'input',
   audio_input: 'input',
+  image_input: 'input',
   audio_output: 'output',
+  image_output: 'output',
 };
 
 /** The class in which an export with these classes counts tokens of a class. */

@@ -77,13 +77,15 @@ function tokensOf(day: UpstreamDay): TokensByClass {
     cache_write: day.cache_write_tokens,
     cache_write_1h: day.cache_write_1h_tokens,
     audio_input: day.audio_input_tokens,
+    image_input: day.image_input_tokens,
   };
   const told = Object.values(parts).reduce((sum, count) => sum + count, 0);
   return {
     input: day.prompt_tokens - told,
     ...parts,
-    output: day.completion_tokens - day.audio_output_tokens,
+    output: day.completion_tokens - day.audio_output_tokens - day.image_output_tokens,
     audio_output: day.audio_output_tokens,
+    image_output: day.image_output_tokens,
   };
 }
 
@@ -121,7 +123,7 @@ export function isRounding(nano: bigint): boolean {
   return nano < CENT_HALF && nano > -CENT_HALF;
 }
 
-const OUTPUT: readonly ExportClass[] = ['output', 'audio_output'];
+const OUTPUT: readonly ExportClass[] = ['output', 'audio_output', 'image_output'];
 
 export function promptTokens(tokens: TokensByClass): number {
   const inputs = EXPORT_CLASSES.filter((name) => !OUTPUT.includes(name));

@@ -93,8 +93,9 @@ function readNamed(
     classes.map((name) => [name, columns.has(name) ? row.count(at(name)) : 0]),
   ) as Partial<Record<ExportClass, number>>;
   if (columns.has('prompt')) {
-    const { cached_input = 0, cache_write = 0, cache_write_1h = 0, audio_input = 0 } = tokens;
-    const told = cached_input + cache_write + cache_write_1h + audio_input;
+    const { cached_input = 0, cache_write = 0, cache_write_1h = 0 } = tokens;
+    const { audio_input = 0, image_input = 0 } = tokens;
+    const told = cached_input + cache_write + cache_write_1h + audio_input + image_input;
     tokens.input = row.count(at('prompt')) - told;
   }
   return {

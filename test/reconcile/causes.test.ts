@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
+  addCharges,
   nothingBilled,
   nothingCharged,
   type Billed,
@@ -8,6 +9,7 @@ import {
   type Charged,
   type TokensByClass,
 } from '../../src/reconcile/bill-figures.js';
+import { EXPORT_CLASSES } from '../../src/core/provider-export.js';
 import { causesOf, type ExportFacts, type PriceByClass } from '../../src/reconcile/causes.js';
 
 const FACTS: ExportFacts = {
@@ -41,6 +43,36 @@ function told(days: BilledDay[], facts = FACTS, price: PriceByClass | undefined 
 
 const MORE = tokensOf({ input: 2_000_000, output: 100_000 });
 const DEAR = 7_500_000_000n;
+
+it('charges are counted in the classes of the bill, each token once', () => {
+  const spent = {
+    day: '2026-10-01',
+    provider: 'up',
+    model: 'm',
+    upstream_model: null,
+    calls: 1,
+    cost_nano: 1n,
+    estimated: false,
+    prompt_tokens: 100,
+    cached_tokens: 10,
+    cache_write_tokens: 5,
+    cache_write_1h_tokens: 0,
+    audio_input_tokens: 3,
+    image_input_tokens: 20,
+    completion_tokens: 50,
+    audio_output_tokens: 4,
+    image_output_tokens: 30,
+    reasoning_tokens: 9,
+  };
+  const apart = nothingCharged();
+  addCharges(apart, spent, EXPORT_CLASSES);
+  const parts = { cached_input: 10, cache_write: 5, audio_input: 3, image_input: 20 };
+  const made = { output: 16, audio_output: 4, image_output: 30 };
+  expect(apart.tokens).to.deep.equal(tokensOf({ input: 62, ...parts, ...made }));
+  const together = nothingCharged();
+  addCharges(together, spent, ['input', 'output']);
+  expect(together.tokens).to.deep.equal(tokensOf({ input: 100, output: 50 }));
+});
 
 describe('the likely causes of a difference', () => {
   it('are none where nothing differs, whatever else the days have', () => {

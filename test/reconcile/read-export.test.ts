@@ -76,6 +76,10 @@ describe('an export of a provider', () => {
       'priority | gpt-5.4-2026-03-05, cached input',
       'gpt-5.4-2026-03-05, output, long context',
       'gpt-audio-2026-01-01 audio, input',
+      'gpt-image-1.5-2025-12-16 image, output',
+      'gpt-image-1.5-2025-12-16 image, input',
+      'gpt-image-1.5-2025-12-16 image, cached input',
+      'gpt-image-1.5-2025-12-16 text, input',
       'web search tool calls',
     ].map((item) => `1791936000,1792022400,0.1234567891,usd,"${item}",`);
     const head = 'start_time,end_time,amount_value,amount_currency,line_item,project_id';
@@ -85,6 +89,10 @@ describe('an export of a provider', () => {
       ['gpt-5.4-2026-03-05', 'cached_input'],
       ['gpt-5.4-2026-03-05', 'output'],
       ['gpt-audio-2026-01-01', 'audio_input'],
+      ['gpt-image-1.5-2025-12-16', 'image_output'],
+      ['gpt-image-1.5-2025-12-16', 'image_input'],
+      ['gpt-image-1.5-2025-12-16', 'cached_input'],
+      ['gpt-image-1.5-2025-12-16', 'input'],
       ['web search tool calls', undefined],
     ]);
     expect(lines[0]).to.include({ day: DAY, cost_nano: 123_456_789n });
@@ -224,19 +232,22 @@ describe('an export of a provider', () => {
   });
 
   it('of an unknown form is read by the names of its columns', async () => {
-    const text = `Date,Model Name,Prompt,Cached,Answer,USD\n${DAY},m,100,40,5,$0.25\n`;
+    const text =
+      'Date,Model Name,Prompt,Cached,Seen,Answer,Drawn,USD\n' + `${DAY},m,100,40,10,5,9,$0.25\n`;
     const columns =
-      'day=Date,model=Model Name,prompt=Prompt,cached_input=Cached,output=Answer,cost=USD';
+      'day=Date,model=Model Name,prompt=Prompt,cached_input=Cached,image_input=Seen,' +
+      'output=Answer,image_output=Drawn,cost=USD';
     expect((await read(text, columns)).lines).to.deep.equal([
       {
         day: DAY,
         model: 'm',
-        tokens: { input: 60, cached_input: 40, output: 5 },
+        tokens: { input: 50, cached_input: 40, image_input: 10, output: 5, image_output: 9 },
         cost_nano: NANO / 4n,
       },
     ]);
     expect(await faultOf(text, 'day=Date,cost=Dollars')).to.equal(
-      'bill:1:1: there is no column dollars; it has date, model_name, prompt, cached, answer, usd',
+      'bill:1:1: there is no column dollars; it has date, model_name, prompt, ' +
+        'cached, seen, answer, drawn, usd',
     );
     expect(() => namedFormat('day=Date,costs=USD')).to.throw(
       RangeError,
