@@ -6,6 +6,7 @@ import type {
 } from '../src/modalities/image/codec.js';
 import type { Encoded } from '../src/core/provider.js';
 import { answerIn, listIn, modelOf, objectIn, textIn, type GeminiObject } from './gemini-wire.js';
+import { askedTier, type OwnWords } from './gemini/chat.js';
 import { CHAT_FIELDS } from './gemini/generation-config.js';
 import { countersWith, geminiUsage } from './gemini/usage.js';
 import { UpstreamError } from '../src/core/upstream-error.js';
@@ -20,23 +21,25 @@ const AGAINST_THE_RULES =
 
 const SAID_CHARACTERS = 300;
 
-/** Images from Gemini's image models, whose calls go to `pathOf` of the model: one at a time. */
-export function imageCodec(pathOf: (model: string) => string): ImageCodec {
-  return {
-    encode: (call, upstream) => encode(call, upstream, pathOf(modelOf(upstream.model))),
-    decode,
-  };
+/** Images from Gemini's image models, one at a time. The operator may set their service tier. */
+export function imageCodec(words: OwnWords): ImageCodec {
+  return { encode: (call, upstream) => encode(call, upstream, words), decode };
 }
 
-function encode(call: ImageCall, { model, set }: Upstream, path: string): Encoded {
+function encode(call: ImageCall, upstream: Upstream, words: OwnWords): Encoded {
+  const { model } = upstream;
+  const { service_tier: tier, ...set } = upstream.set;
+  const asked = askedTier(tier, words);
   const wanted = call.size && imageConfig(call.size, model);
   const foreign = Object.keys(call.fields).filter(
     (name) => name !== 'seed' && CHAT_FIELDS.has(name),
   );
   return {
-    path: `${path}:generateContent`,
+    path: `${words.pathOf(modelOf(model))}:generateContent`,
+    ...(asked.headers && { headers: asked.headers }),
     body: {
       ...set,
+      ...asked.body,
       contents: [{ role: 'user', parts: [{ text: call.prompt }] }],
       generationConfig: {
         ...without(call.fields, foreign),

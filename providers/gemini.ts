@@ -1,6 +1,6 @@
 import type { VideoCall, VideoCodec, VideoRefusal } from '../src/modalities/video/codec.js';
 import { imageCodec } from './gemini-image.js';
-import { geminiChat } from './gemini/chat.js';
+import { geminiChat, type OwnWords } from './gemini/chat.js';
 import { broken, countIn, listIn, objectIn, textIn, type GeminiObject } from './gemini-wire.js';
 import {
   operationIn,
@@ -16,14 +16,16 @@ import {
 } from './veo.js';
 import type { ContentSource } from '../src/core/task.js';
 
-/** Chat of the Gemini API. */
-export const chat = geminiChat({
+const WORDS: OwnWords = {
   pathOf: (model) => `/models/${model}`,
   tierOf: (serviceTier) => ({ body: { serviceTier } }),
-});
+};
+
+/** Chat of the Gemini API. */
+export const chat = geminiChat(WORDS);
 
 /** Images of the Gemini API, made by its image models. */
-export const image = imageCodec((model) => `/models/${model}`);
+export const image = imageCodec(WORDS);
 
 /**
  * Videos of the Gemini API, made by Veo: one a call, always with sound, and fetched with the key

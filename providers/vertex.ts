@@ -4,7 +4,7 @@ import { VERTEX_BETAS } from './anthropic/betas.js';
 import { claudeCodec, wire_flags as claude_flags } from './anthropic/codec.js';
 import { isClaude } from './anthropic/models.js';
 import { imageCodec } from './gemini-image.js';
-import { geminiChat } from './gemini/chat.js';
+import { geminiChat, type OwnWords } from './gemini/chat.js';
 import { broken, countIn, listIn, modelOf, textIn, type GeminiObject } from './gemini-wire.js';
 import {
   isVeo2,
@@ -30,10 +30,11 @@ const STORAGE = 'https://storage.googleapis.com';
 /** The wire flags that these codecs read. */
 export const wire_flags = ['storage_url', ...claude_flags] as const;
 
-const gemini = geminiChat({
+const WORDS: OwnWords = {
   pathOf: (model) => `${MODELS}/${model}`,
   tierOf: (tier) => ({ headers: { 'x-vertex-ai-llm-shared-request-type': tier } }),
-});
+};
+const gemini = geminiChat(WORDS);
 
 /** Claude on Vertex AI: the path has the model, and whether the answer streams. */
 const messages = claudeCodec({
@@ -89,7 +90,7 @@ function codecOf({ model }: Upstream): ChatCodec {
 }
 
 /** Images of Vertex AI, made by Gemini's image models. */
-export const image = imageCodec((model) => `${MODELS}/${model}`);
+export const image = imageCodec(WORDS);
 
 /**
  * Videos of Vertex AI, made by Veo, up to four in a call. The answer of a poll contains them,

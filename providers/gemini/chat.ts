@@ -29,7 +29,7 @@ interface TierWords {
 }
 
 /** What the two APIs with Gemini's models say in words of their own. */
-interface OwnWords {
+export interface OwnWords {
   pathOf: (model: string) => string;
   tierOf: (tier: string) => TierWords;
 }
@@ -48,7 +48,12 @@ export function geminiChat(words: OwnWords): ChatCodec {
   };
 }
 
-function encode(call: ChatCall, upstream: Upstream, { pathOf, tierOf }: OwnWords): Encoded {
+/** What a call says of its service tier, if it has another one than the plain one. */
+export function askedTier(tier: unknown, { tierOf }: OwnWords): TierWords {
+  return typeof tier === 'string' && !isPlainTier(tier) ? tierOf(tier) : {};
+}
+
+function encode(call: ChatCall, upstream: Upstream, words: OwnWords): Encoded {
   const model = modelOf(upstream.model);
   const ignored = new Set<string>();
   const fields = fieldsOf(call, upstream);
@@ -65,10 +70,9 @@ function encode(call: ChatCall, upstream: Upstream, { pathOf, tierOf }: OwnWords
     if (!CHAT_FIELDS.has(name) && !BODY_FIELDS.includes(name)) ignored.add(name);
   }
   const verb = call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
-  const { service_tier: tier } = fields;
-  const asked = typeof tier === 'string' && !isPlainTier(tier) ? tierOf(tier) : {};
+  const asked = askedTier(fields.service_tier, words);
   return {
-    path: `${pathOf(model)}:${verb}`,
+    path: `${words.pathOf(model)}:${verb}`,
     body: { ...ownFields(fields, upstream), ...body, ...asked.body },
     ...(asked.headers && { headers: asked.headers }),
     ignored: [...ignored],

@@ -66,6 +66,14 @@ export function costsAt(
   return { cost_nano: costOf(price), ...(cost && { upstream_cost_nano: costOf(cost) }) };
 }
 
+/** The same for one call to the upstream, with its fee. `costOf` has the cost without it. */
+export function callCostsAt(
+  price: Price,
+  costOf: (card: Price) => bigint,
+): Pick<Bill, 'cost_nano' | 'upstream_cost_nano'> {
+  return costsAt(price, (card) => costOf(card) + (card.per_request ?? 0n));
+}
+
 /** The receipt of a bill of which `uncollected_nano` could not be collected. */
 export function receiptOf(bill: Bill, uncollected_nano = 0n): Receipt {
   const { usage, estimated, counts, cost_nano, not_owed_nano = 0n } = bill;

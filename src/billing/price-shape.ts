@@ -7,6 +7,7 @@ import {
   type Price,
   type TokenPrices,
   type TokenUnit,
+  type UnitPrices,
 } from '../core/model.js';
 
 /**
@@ -45,15 +46,20 @@ export function priceShape(price: Price): PriceShape {
     shape.tiers = Object.fromEntries(tierShapes);
   }
   const blocks = (off_peak ?? []).map((hours): HoursBlock => {
-    return { ...hoursShape(hours), ...tokensInDollars(hours) };
+    return { ...hoursShape(hours), ...tokensInDollars(hours), ...unitsInDollars(hours) };
   });
   const [block] = blocks;
   if (block) shape.off_peak = blocks.length === 1 ? block : blocks;
   if (per_tool_call) shape.per_tool_call = inDollars(per_tool_call);
   if (per_request !== undefined) shape.per_request = formatDollars(per_request);
-  if (price.per_image) shape.per_image = inDollars(price.per_image);
-  if (price.per_video_second) shape.per_video_second = inDollars(price.per_video_second);
-  const { per_million_characters: characters, per_audio_minute: minute } = price;
+  return Object.assign(shape, unitsInDollars(price));
+}
+
+function unitsInDollars({ per_image, per_video_second, ...prices }: UnitPrices): PriceBlock {
+  const shape: PriceBlock = {};
+  if (per_image) shape.per_image = inDollars(per_image);
+  if (per_video_second) shape.per_video_second = inDollars(per_video_second);
+  const { per_million_characters: characters, per_audio_minute: minute } = prices;
   if (characters !== undefined) shape.per_million_characters = formatDollars(characters);
   if (minute !== undefined) shape.per_audio_minute = formatDollars(minute);
   return shape;

@@ -4,9 +4,11 @@ import {
   type OffPeakPrices,
   type Price,
   type TierPrices,
+  type Upstream,
 } from '../core/model.js';
+import { maxNano } from '../lib/money.js';
 import { memoizeByObject } from '../lib/objects.js';
-import { isPlainTier } from '../core/service-tiers.js';
+import { isPlainTier, setTier } from '../core/service-tiers.js';
 
 /** What decides which prices of a rate card a call has. */
 export interface CardFacts {
@@ -20,14 +22,47 @@ export interface CardFacts {
 
 /** The prices of one call: those of its tier, of its hour and of a long prompt over the others. */
 export function cardOf(price: Price, { tier, began_ms, prompt_tokens }: CardFacts): Price {
-  const { tiers, off_peak } = price;
+  const { tiers } = price;
   const inTier = laidOver(price, tier === undefined ? undefined : tiers?.get(tier));
-  const hours =
-    began_ms === undefined ? undefined : off_peak?.find((block) => isWithin(block, began_ms));
-  const inHour = laidOver(inTier, hours);
+  const inHour = laidOver(inTier, began_ms === undefined ? undefined : hoursAt(price, began_ms));
   const { long_prompt } = inHour;
   const isLong = long_prompt !== undefined && prompt_tokens > long_prompt.above_tokens;
   return isLong ? laidOver(inHour, long_prompt) : inHour;
+}
+
+function hoursAt({ off_peak }: Price, began_ms: number): OffPeakPrices | undefined {
+  return off_peak?.find((block) => isWithin(block, began_ms));
+}
+
+/** The price of calls that begin at this time, and what their upstream takes then. */
+export function priceAtTime(price: Price, began_ms: number): Price {
+  const hours = hoursAt(price, began_ms);
+  if (!hours) return price;
+  const { cost, tiers, ...plain } = price;
+  const inHour = laidOver(plain, hours);
+  // The prices of an hour come over those of a tier.
+  if (tiers) inHour.tiers = new Map([...tiers].map(([name, own]) => [name, { ...own, ...hours }]));
+  if (cost) inHour.cost = priceAtTime(cost, began_ms);
+  return inHour;
+}
+
+/**
+ * The max cost of work other than chat at the dearest of its upstreams, at any hour, with the fee
+ * of each call that the upstream gets for it. `costWith` has the cost without fees. Its clients
+ * have no word for a service tier: where the operator sets none, the upstream takes the plain one.
+ */
+export function dearestCost(
+  upstreams: readonly Upstream[],
+  costWith: (card: Price, upstream: Upstream) => bigint,
+  callsTo: (upstream: Upstream) => number = () => 1,
+): bigint {
+  const costs = upstreams.flatMap((upstream) => {
+    const { price } = upstream;
+    const fees = BigInt(callsTo(upstream)) * (price.per_request ?? 0n);
+    const cards = cardsOf(price, { tier: setTier(upstream) ?? 'default', prompt_tokens: 0 });
+    return cards.map((card) => costWith(card, upstream) + fees);
+  });
+  return maxNano(costs);
 }
 
 /** Each card that a call may turn out to have, if its prompt has at most so many tokens. */

@@ -3,9 +3,10 @@ import type { PriceEntry } from '../schema-types/gateway.js';
 import { isRecord, memoizeByObject } from '../lib/objects.js';
 import { pointer as join, quote, type Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
-import { TOKEN_UNITS, type Capability, type Price } from '../core/model.js';
+import { CAPABILITIES, TOKEN_UNITS, type Capability, type Price } from '../core/model.js';
 import { readDollars, readTokenPrices } from '../yaml/dollars.js';
 import { listedWork } from './model-work.js';
+import { hoursBlocks, readOffPeak, type ReadUnits } from './off-peak.js';
 
 /** A price in nano-dollars, from the file's own digits. */
 export function readPrice(
@@ -15,11 +16,12 @@ export function readPrice(
   modalities: Modalities,
 ): Price {
   const amounts = typeof entry === 'object' ? entry : {};
+  const readUnits: ReadUnits = (place, block) => unitPrices(source, place, block, modalities);
   const price: Price = {
     free: entry === 'free',
     input_nano_per_million: 0n,
     output_nano_per_million: 0n,
-    ...readTokenPrices(source, pointer, amounts),
+    ...readUnits(pointer, amounts),
   };
   for (const [unit, amount] of Object.entries(amounts)) {
     if (!Object.hasOwn(TOKEN_UNITS, unit)) checkAmounts(source, pointer + join(unit), amount);
@@ -27,24 +29,51 @@ export function readPrice(
   if (amounts.input_per_million !== undefined && amounts.output_per_million === undefined) {
     price.input_only = true;
   }
-  for (const { unit, read } of readersOf(modalities)) {
-    if (Object.hasOwn(amounts, unit)) {
-      Object.assign(price, read(source, pointer + join(unit), amounts));
-    }
+  const hours = pointer + join('off_peak');
+  const off_peak = readOffPeak(source, hours, amounts.off_peak, price, readUnits);
+  if (off_peak.length > 0) price.off_peak = off_peak;
+  if (amounts.per_request !== undefined) {
+    price.per_request = readDollars(source, pointer + join('per_request'));
   }
   return price;
 }
 
-/** The units that are not of tokens, each with its own way to read it. */
+function unitPrices(
+  source: Source,
+  pointer: string,
+  entry: PartialLoad<PriceEntry>,
+  modalities: Modalities,
+): Partial<Price> {
+  const amounts = typeof entry === 'object' ? entry : {};
+  const prices: Partial<Price> = readTokenPrices(source, pointer, amounts);
+  for (const { unit, read } of readersOf(modalities)) {
+    if (Object.hasOwn(amounts, unit)) {
+      Object.assign(prices, read(source, pointer + join(unit), amounts));
+    }
+  }
+  return prices;
+}
+
+/** The units of modalities that are not of tokens, each with its own way to read it. */
 const readersOf = memoizeByObject((modalities: Modalities) =>
   [...modalities.values()].flatMap(({ configuration: { units } }) =>
     Object.entries(units).flatMap(([unit, { read }]) => (read ? [{ unit, read }] : [])),
   ),
 );
 
-/** The units of all modalities by name, each with its definition in every modality that has it. */
+/** What the price of any kind of work may have. */
+const TERM: PriceUnit = { pays: CAPABILITIES, is_class: true };
+const TERMS = ['off_peak', 'per_request'] as const;
+
+interface KnownUnit {
+  pays: Capability[];
+  units: PriceUnit[];
+}
+
+/** All units by name, each with its definition in every modality that has it. */
 const unitsOf = memoizeByObject((modalities: Modalities) => {
-  const all = new Map<string, { pays: Capability[]; units: PriceUnit[] }>();
+  const all = new Map<string, KnownUnit>();
+  for (const name of TERMS) all.set(name, { pays: [...TERM.pays], units: [TERM] });
   for (const { configuration } of modalities.values()) {
     for (const [name, unit] of Object.entries(configuration.units)) {
       const known = all.get(name) ?? { pays: [], units: [] };
@@ -84,16 +113,45 @@ export function checkUnits(
   for (const unit of isOther ? unfit.slice(0, 1) : unfit) {
     const listed = [...capabilities].join(', ');
     const message = `the price ${quote(unit)} fits none of the capabilities: ${listed}`;
-    const pays = units.get(unit)?.pays.join(', ');
+    const { pays = [], units: [one] = [] } = units.get(unit) ?? {};
     const right = missing.map(([name]) => `${name}: ${exampleOf(name)}`).join(', ');
     const place = unfit.length === 1 ? 'it' : unfit.join(' and ');
-    const hint = isOther ? `write ${right} in place of ${place}` : `remove it: it pays for ${pays}`;
+    const why = one?.why ?? `it pays for ${pays.join(', ')}`;
+    const hint = isOther ? `write ${right} in place of ${place}` : `remove it: ${why}`;
     source.fault(pointer + join(unit), { code: 'price_unit', message, hint, at: 'key' });
   }
   for (const [unit, capability] of isOther ? [] : missing) {
     const message = `the capability ${quote(capability)} has no price: ${quote(unit)} is missing`;
     const hint = hintOf(unit) ?? `add ${unit}, in dollars, such as ${unit}: ${exampleOf(unit)}`;
     source.fault(pointer, { code: 'missing_price', message, hint });
+  }
+  for (const [place] of hoursBlocks(pointer + join('off_peak'), entry.off_peak)) {
+    checkHours(source, place, given, capabilities, units);
+  }
+}
+
+/**
+ * Hours change the prices that the call has outside of them: each unit must be one of these, or a
+ * class of tokens that fits the capabilities.
+ */
+function checkHours(
+  source: Source,
+  pointer: string,
+  given: readonly string[],
+  capabilities: ReadonlySet<Capability>,
+  known: ReadonlyMap<string, KnownUnit>,
+): void {
+  for (const unit of source.keys(pointer) ?? []) {
+    const { pays = [], units = [] } = known.get(unit) ?? {};
+    const paysHere = pays.some((one) => capabilities.has(one));
+    const isClass = units.some(({ is_class }) => is_class);
+    if (units.length === 0 || given.includes(unit) || (isClass && paysHere)) continue;
+    source.fault(pointer + join(unit), {
+      code: 'price_unit',
+      message: `off_peak: the price has no ${unit} outside of these hours`,
+      hint: paysHere ? 'add it there too' : `remove it: it pays for ${pays.join(', ')}`,
+      at: 'key',
+    });
   }
 }
 

@@ -49,8 +49,21 @@ export type Weekday = (typeof WEEKDAYS)[number];
 
 export const DAY_MINUTES = 1_440;
 
-/** The prices of calls that begin within these times. */
-export interface OffPeakPrices extends Partial<TokenPrices> {
+/** The prices of what is not counted in tokens. */
+export interface UnitPrices {
+  /** Nano-dollars by `any`, by quality (`hd`), by size (`1024x1024`) or both (`hd/1024x1024`). */
+  per_image?: ReadonlyMap<string, bigint>;
+  /** Nano-dollars by resolution and sound: `720p/audio`, `4k/silent`. */
+  per_video_second?: ReadonlyMap<string, bigint>;
+  per_million_characters?: bigint;
+  per_audio_minute?: bigint;
+}
+
+/**
+ * The prices of calls that begin within these times. Images and videos have the same kinds as
+ * outside of them.
+ */
+export interface OffPeakPrices extends Partial<TokenPrices>, UnitPrices {
   /** The days on which the times begin; absent for every day. */
   days?: readonly Weekday[];
   /**
@@ -63,7 +76,7 @@ export interface OffPeakPrices extends Partial<TokenPrices> {
 }
 
 /** Prices in nano-dollars. `cardOf` of `billing/rate-card.ts` lays the parts over each other. */
-export interface Price extends TokenPrices {
+export interface Price extends TokenPrices, UnitPrices {
   free: boolean;
   long_prompt?: LongPromptPrices;
   /** By the name of the tier. A price that is not given stays as it is. */
@@ -72,16 +85,10 @@ export interface Price extends TokenPrices {
   off_peak?: readonly OffPeakPrices[];
   /** Nano-dollars for one call of a tool that the upstream runs, by the tool's name. */
   per_tool_call?: ReadonlyMap<string, bigint>;
-  /** Nano-dollars for a call, whatever it uses. */
+  /** Nano-dollars for each call to the upstream, whatever it uses. */
   per_request?: bigint;
   /** Whether the file gives only a price for input, so that output is free. */
   input_only?: boolean;
-  /** Nano-dollars by `any`, by quality (`hd`), by size (`1024x1024`) or both (`hd/1024x1024`). */
-  per_image?: ReadonlyMap<string, bigint>;
-  /** Nano-dollars by resolution and sound: `720p/audio`, `4k/silent`. */
-  per_video_second?: ReadonlyMap<string, bigint>;
-  per_million_characters?: bigint;
-  per_audio_minute?: bigint;
   /** What the upstream takes, where that is not what the account pays. It has no such field. */
   cost?: Price;
 }

@@ -27,6 +27,15 @@ export interface ProviderOperation {
   image_urls?: 'bytes';
 }
 
+/** How many calls a provider gets for so many results of one request. */
+export function callsFor(
+  { operations }: Pick<Provider, 'operations'>,
+  work: string,
+  results: number,
+): number {
+  return Math.max(1, Math.ceil(results / (operations.get(work)?.max ?? results)));
+}
+
 /**
  * A request to be signed, as it will be sent. Its headers are those to be signed, without the
  * headers of the connection, and with names in lower case.

@@ -34,7 +34,10 @@ export async function margins(
     return [...amountsOf(priceShape(listed.price))].flatMap(([unit, list]) => {
       // A free model has a price of zero for each unit.
       // A price without one for a tier, for hours or for long prompts holds for these too.
-      const short = unit.replace(/^(?:tiers \S+ |off_peak (?:.+ )?)?(?:long_prompt )?/u, '');
+      const short = unit.replace(
+        /^(?:tiers \S+ |off_peak .*?(?=\S+_per_million|per_))?(?:long_prompt )?/u,
+        '',
+      );
       const price =
         own.get(unit) ??
         (unit.startsWith('off_peak ') ? lowestOffPeak(own, short) : undefined) ??

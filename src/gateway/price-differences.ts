@@ -88,7 +88,8 @@ const PAYS_AS: Readonly<Record<string, string>> = {
 };
 
 function amountOf(unit: string, amounts: ReadonlyMap<string, string>): string | undefined {
-  const [, plain_unit] = /^(?:tiers \S+|off_peak.*) (.+)$/u.exec(unit) ?? [];
+  const [, plain_unit] =
+    /^(?:tiers \S+|off_peak.*?) ((?:long_prompt |\S+_per_million|per_).*)$/u.exec(unit) ?? [];
   if (plain_unit !== undefined) return amounts.get(unit) ?? amountOf(plain_unit, amounts);
   const [, long_unit] = /^long_prompt (.+)$/u.exec(unit) ?? [];
   if (long_unit !== undefined) return amounts.get(unit) ?? longAmount(long_unit, amounts);

@@ -152,11 +152,13 @@ export interface PriceUnit {
   pays: readonly Capability[];
   /** Set for a class of tokens: without a price of its own it has the price of input or output. */
   is_class?: true;
+  /** Why other work has no such price, for sentences; by default that it pays for the others. */
+  why?: string;
   /**
    * Whether a price with these units must have this one too. Absent if every price must have it.
    */
   isWanted?: (given: readonly string[]) => boolean;
-  /** Absent for units of tokens, which every price has. */
+  /** Absent for units of tokens, which every price has, and where another modality reads it. */
   read?: (source: Source, pointer: string, entry: PartialLoad<PriceEntry>) => Partial<Price>;
 }
 

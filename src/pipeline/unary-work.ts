@@ -1,6 +1,8 @@
 import type { Bill } from '../billing/bill.js';
+import { priceAtTime } from '../billing/rate-card.js';
 import type { Model, Price, Upstream } from '../core/model.js';
 import type { Provider } from '../core/provider.js';
+import { setTier } from '../core/service-tiers.js';
 import { withDefaultFields } from './default-fields.js';
 import type { Modality, RequestFormat } from './modality.js';
 import type { PaidAnswer, ReadMedia, SendContext, Work } from './work.js';
@@ -10,7 +12,10 @@ export interface UnaryTerms<Call> {
   call: Call;
   model: Model;
   provider: Provider;
+  /** The prices of the hour in which the call to the upstream began. */
   price: Price;
+  /** The service tier that the operator asks for. */
+  asked_tier: string | undefined;
   hold_nano: bigint | null;
 }
 
@@ -61,10 +66,15 @@ export function unaryPlan<Format, Call, Reply>(
     );
     const callFor = (upstream: Upstream): Call => partOf(parts, upstream).call;
     let isReserved = false;
-    const termsOf = (upstream: Upstream, { hold }: SendContext): UnaryTerms<Call> => {
-      const { provider, price } = upstream;
-      return { call: callFor(upstream), model, provider, price, hold_nano: hold.amount_nano };
-    };
+    let began_ms = 0;
+    const termsOf = (upstream: Upstream, { hold }: SendContext): UnaryTerms<Call> => ({
+      call: callFor(upstream),
+      model,
+      provider: upstream.provider,
+      price: priceAtTime(upstream.price, began_ms),
+      asked_tier: setTier(upstream),
+      hold_nano: hold.amount_nano,
+    });
     const { unansweredBill } = modality;
     const maxTokens = modality.maxTokens?.bind(modality);
     const first = partOf(parts, upstreams[0]);
@@ -93,6 +103,7 @@ export function unaryPlan<Format, Call, Reply>(
         const bytes = modality.answerBytes?.(call) ?? 0;
         if (bytes > 0 && !isReserved) context.client.memory?.reserve(bytes);
         isReserved = true;
+        began_ms = context.services.now();
         const reply = await modality.send(call, upstream, context);
         return modality.answer(reply, termsOf(upstream, context), format, context);
       },

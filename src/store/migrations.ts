@@ -86,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '028-usage-days', kind: 'expands', effect: 'quick', up: addUsageDays },
   { name: '029-fewer-pages', kind: 'expands', effect: 'quick', up: writeFewerPages },
   { name: '030-image-tokens', kind: 'expands', effect: 'quick', up: countImageTokens },
+  { name: '031-task-fees', kind: 'expands', effect: 'quick', up: addTaskFees },
 ];
 
 async function createAccounts(trx: Knex): Promise<void> {
@@ -360,6 +361,14 @@ async function countImageTokens(trx: Knex): Promise<void> {
   });
   await trx.schema.alterTable('usage_days', (table) => {
     for (const count of counts) table.double(count).notNullable().defaultTo(0);
+  });
+}
+
+/** Adds what a task costs for each of its jobs. */
+async function addTaskFees(trx: Knex): Promise<void> {
+  await trx.schema.alterTable('tasks', (table) => {
+    table.bigInteger('fee_nano').notNullable().defaultTo(0);
+    table.bigInteger('upstream_fee_nano').notNullable().defaultTo(0);
   });
 }
 

@@ -173,6 +173,14 @@ describe("images of Gemini's image models", () => {
     });
   });
 
+  it('are asked for in the service tier that the operator sets', () => {
+    const inTier = (service_tier: string) =>
+      image.encode(CALL, { ...THREE, set: { service_tier } });
+    const { body } = inTier('flex');
+    expect(body).to.include({ serviceTier: 'flex' }).and.not.have.property('service_tier');
+    expect(inTier('default').body).to.have.keys('contents', 'generationConfig');
+  });
+
   it('leave out what their passthrough takes for chat, and name it', () => {
     const fields = { seed: 7, reasoning_effort: 'low', top_k: 4 };
     const { body, ignored } = image.encode({ ...CALL, fields }, THREE);

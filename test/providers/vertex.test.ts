@@ -159,5 +159,9 @@ describe('images of Vertex AI', () => {
     expect(image.encode(PLAIN_CALL, upstream).path).to.equal(
       '/publishers/google/models/gemini-3-pro-image:generateContent',
     );
+    const set = { service_tier: 'flex' };
+    expect(image.encode(PLAIN_CALL, { ...upstream, set })).to.deep.include({
+      headers: { 'x-vertex-ai-llm-shared-request-type': 'flex' },
+    });
   });
 });

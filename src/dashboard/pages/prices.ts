@@ -1,5 +1,11 @@
 import { textOfHours, tokenPrices } from '../../billing/price-shape.js';
-import { TOKEN_UNIT_FIELDS, type Model, type Price, type TierPrices } from '../../core/model.js';
+import {
+  TOKEN_UNIT_FIELDS,
+  type Model,
+  type Price,
+  type TierPrices,
+  type UnitPrices,
+} from '../../core/model.js';
 import { UNIT_WORDS } from '../views/request-cost.js';
 import { formatExactAmount, formatCount } from './formatting.js';
 
@@ -11,6 +17,12 @@ export function pricesOf({ price }: Model): Fact[] {
   const tokens = tokenPrices(price).map(([unit, nano]): Fact => {
     return [UNIT_WORDS[unit], perMillion(nano)];
   });
+  const calls = [...longPromptPrices(price), ...otherCards(price), ...callPrices(price)];
+  return [...tokens, ...calls, ...unitPrices(price)];
+}
+
+/** The prices of what is not counted in tokens. */
+function unitPrices(price: UnitPrices): Fact[] {
   const images = [...(price.per_image ?? [])].map(([kind, nano]): Fact => [
     kind === 'any' ? 'Image' : `Image, ${kind}`,
     formatExactAmount(nano),
@@ -19,8 +31,7 @@ export function pricesOf({ price }: Model): Fact[] {
     kind.replace('/audio', ', with sound').replace('/silent', ', silent'),
     `${formatExactAmount(nano)} a second`,
   ]);
-  const calls = [...longPromptPrices(price), ...otherCards(price), ...callPrices(price)];
-  return [...tokens, ...calls, ...images, ...videos, ...audioPrices(price)];
+  return [...images, ...videos, ...audioPrices(price)];
 }
 
 /** The prices of tiers and of hours, each behind what it is for. */
@@ -28,7 +39,11 @@ function otherCards({ tiers, off_peak }: Price): Fact[] {
   const facts = [...(tiers ?? [])].flatMap(([name, tier]) => {
     return [...blockPrices(tier, `tier ${name}`), ...longPromptPrices(tier, `tier ${name}, `)];
   });
-  const hours = (off_peak ?? []).flatMap((block) => blockPrices(block, textOfHours(block)));
+  const hours = (off_peak ?? []).flatMap((block) => {
+    const text = textOfHours(block);
+    const units = unitPrices(block).map(([name, value]): Fact => [`${name}, ${text}`, value]);
+    return [...blockPrices(block, text), ...units];
+  });
   return [...facts, ...hours];
 }
 
@@ -63,7 +78,7 @@ function blockPrices(prices: TierPrices, where: string): Fact[] {
 function audioPrices({
   per_million_characters: characters,
   per_audio_minute: minute,
-}: Price): Fact[] {
+}: UnitPrices): Fact[] {
   const facts: Fact[] = [];
   if (characters !== undefined) {
     facts.push(['Speech', `${formatExactAmount(characters)} per million characters`]);

@@ -49,7 +49,7 @@ const THOUSAND = 1_000;
 export function costOf(record: RequestRecord, known: readonly Price[]): RequestCost {
   const total_nano = record.cost_nano + record.uncollected_nano;
   if (total_nano === 0n) return { lines: [], total_nano };
-  if (!hasTokens(record)) {
+  if (!hasTokens(record) && record.units) {
     const line = unitLine(record, total_nano);
     return { lines: line ? [line] : [], total_nano };
   }

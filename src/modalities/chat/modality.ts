@@ -1,12 +1,6 @@
 import type { Modality } from '../../pipeline/modality.js';
 import { spendingOperation } from '../../pipeline/operation.js';
-import {
-  readLongPrompt,
-  readOffPeak,
-  readRequestPrice,
-  readTiers,
-  readToolPrices,
-} from './price-block.js';
+import { readLongPrompt, readTiers, readToolPrices } from './price-block.js';
 import { countTokens } from './count-tokens.js';
 import {
   chatCompletion,
@@ -49,6 +43,7 @@ const FORMATS: readonly ChatFormat[] = [
   countContentTokens,
 ];
 
+const TIERS_WHY = 'no provider has service tiers for other work than chat and images';
 const TEXT = ['chat', 'vision', 'audio', 'tools', 'file'] as const;
 
 /** Chat completions: text, images and audio in, text and tool calls out. */
@@ -73,10 +68,8 @@ export const chat: Modality = {
       audio_output_per_million: { pays: TEXT, is_class: true },
       image_output_per_million: { pays: TEXT, is_class: true },
       long_prompt: { pays: TEXT, is_class: true, read: readLongPrompt },
-      tiers: { pays: TEXT, is_class: true, read: readTiers },
-      off_peak: { pays: TEXT, is_class: true, read: readOffPeak },
+      tiers: { pays: TEXT, is_class: true, read: readTiers, why: TIERS_WHY },
       per_tool_call: { pays: TEXT, is_class: true, read: readToolPrices },
-      per_request: { pays: TEXT, is_class: true, read: readRequestPrice },
     },
     manifest: { served_by: [['chat']], read: readChat },
     does: 'writes text',

@@ -13,7 +13,7 @@ import {
 import { cardOf, cardsOf } from '../../billing/rate-card.js';
 import { unpricedUnits } from '../../billing/unpriced.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
-import type { Provider } from '../../core/provider.js';
+import { callsFor, type Provider } from '../../core/provider.js';
 import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
 import type { ChatRequest, PromptSize } from './call.js';
 import {
@@ -136,8 +136,8 @@ function bytesOf(data: MediaFile['data']): number {
  * How often a provider reads and bills the prompt: once for each of the calls that make `n`
  * choices.
  */
-function promptReads({ n }: ChatCall, { operations }: Provider): number {
-  return Math.max(1, Math.ceil(n / (operations.get('chat')?.max ?? n)));
+function promptReads({ n }: ChatCall, provider: Provider): number {
+  return callsFor(provider, 'chat', n);
 }
 
 /** The tokens that a provider adds to a prompt. */

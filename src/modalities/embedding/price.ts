@@ -1,13 +1,13 @@
-import { maxNano } from '../../lib/money.js';
 import {
   isPlausible,
   maxTokenCost,
   readUsage,
   tokenCost,
-  costsAt,
+  callCostsAt,
   type Bill,
   cappedByHold,
 } from '../../billing/bill.js';
+import { dearestCost } from '../../billing/rate-card.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import type { TokenUsage } from '../../core/usage.js';
@@ -27,8 +27,7 @@ export interface EmbeddingTerms {
 /** The amount to hold before the call is sent: its max cost at any of the upstreams. */
 export function embeddingMaxCost(call: EmbeddingCall, upstreams: readonly Upstream[]): bigint {
   const usage = maxTokens(call);
-  const costs = upstreams.map(({ price }) => maxTokenCost(usage, price));
-  return maxNano(costs);
+  return dearestCost(upstreams, (card) => maxTokenCost(usage, card));
 }
 
 /** The max tokens of a call at any upstream. */
@@ -44,7 +43,7 @@ export async function embeddingBill(usage_reported: unknown, terms: EmbeddingTer
   const { call, price, hold_nano } = terms;
   const believed = believable(usage_reported, terms);
   const usage = believed ?? (await estimate(call));
-  const costs = costsAt(price, (card) => tokenCost(usage, card));
+  const costs = callCostsAt(price, (card) => tokenCost(usage, card));
   if (believed) return { usage, ...costs, estimated: false };
   const cost_nano = cappedByHold(costs.cost_nano, hold_nano);
   return { usage, ...costs, cost_nano, estimated: true };

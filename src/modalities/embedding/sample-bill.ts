@@ -1,4 +1,4 @@
-import { tokenCost } from '../../billing/bill.js';
+import { callCostsAt, tokenCost } from '../../billing/bill.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import type { Model } from '../../core/model.js';
 import { embeddingWork } from './formats/embedding.js';
@@ -13,5 +13,10 @@ export async function sampleBill(model: Model): Promise<SampleBill> {
   const usage = { prompt_tokens: TOKENS, completion_tokens: 0 };
   const request = `embedding: ${input.length} bytes of text that turn out to be ${TOKENS} tokens`;
   const held_nano = embeddingMaxCost(call, model.upstreams);
-  return billSample(request, held_nano, model.upstreams, ({ price }) => tokenCost(usage, price));
+  return billSample(
+    request,
+    held_nano,
+    model.upstreams,
+    ({ price }) => callCostsAt(price, (card) => tokenCost(usage, card)).cost_nano,
+  );
 }

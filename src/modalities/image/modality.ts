@@ -71,6 +71,8 @@ export const image: Modality = {
         read: readImagePrices,
         isWanted: (given) => !isByTokens(given),
       },
+      // Read as those of chat.
+      tiers: { pays: ['image'], is_class: true },
     },
     manifest: { served_by: [['image']], read: readImage },
     does: 'makes images',

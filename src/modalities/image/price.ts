@@ -1,21 +1,21 @@
-import { maxNano } from '../../lib/money.js';
 import type { ImageCall, ImageQuality, MadeImage } from './codec.js';
 import {
   addUsage,
+  callsCost,
   isPlausible,
   maxTokenCost,
   readUsage,
-  tokenCost,
   costsAt,
   type Bill,
   cappedByHold,
   hasTokenPrice,
 } from '../../billing/bill.js';
+import { cardOf, dearestCost } from '../../billing/rate-card.js';
 import { countTokens } from '../../billing/tokens.js';
 import { unpricedUnits } from '../../billing/unpriced.js';
 import { NO_TOKENS, type TokenUsage } from '../../core/usage.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
-import type { Provider } from '../../core/provider.js';
+import { callsFor, type Provider } from '../../core/provider.js';
 
 /** The max output tokens of one image, if the limits of the model have none. */
 const MAX_TOKENS = 8_192;
@@ -56,6 +56,8 @@ export interface ImageTerms {
   model: Model;
   provider?: Pick<Provider, 'image_tokens'>;
   price: Price;
+  /** The service tier that the operator asks for. */
+  asked_tier?: string | undefined;
   hold_nano: bigint | null;
 }
 
@@ -119,11 +121,12 @@ export function imageMaxCost(
   upstreams: readonly Upstream[],
 ): bigint {
   const kinds = Array.from({ length: call.n }, () => call);
-  const costs = upstreams.map(
-    ({ provider, price }) =>
-      imagesCost(kinds, price) + maxTokenCost(maxTokens({ call, model, provider }), price),
+  return dearestCost(
+    upstreams,
+    (card, { provider }) =>
+      imagesCost(kinds, card) + maxTokenCost(maxTokens({ call, model, provider }), card),
+    ({ provider }) => callsFor(provider, 'image', call.n),
   );
-  return maxNano(costs);
 }
 
 /**
@@ -140,16 +143,17 @@ export async function imageBill(
   const { call, price, hold_nano } = terms;
   if (delivered.length === 0) return { usage: NO_TOKENS, cost_nano: 0n, estimated: false };
   const kinds = delivered.map((made) => kindOf(call, made, price));
-  const reported = plausibleUsage(usages, terms);
+  const reported = plausibleCalls(usages, terms);
   if (reported || !hasTokenPrice(price)) {
-    const usage = reported ?? NO_TOKENS;
+    const calls = reported ?? usages.map(() => NO_TOKENS);
     const estimated = kinds.some((kind) => isUnknownPrice(price, kind));
+    const usage = calls.reduce(addUsage, NO_TOKENS);
     const unpriced = unpricedClasses(usage, price);
     const told = unpriced.length > 0 && { unpriced };
-    return { usage, ...costsOf(kinds, usage, price), estimated, ...told };
+    return { usage, ...costsOf(kinds, calls, terms), estimated, ...told };
   }
   const usage = await estimate(kinds, terms);
-  const costs = costsOf(kinds, usage, price);
+  const costs = costsOf(kinds, [usage, ...usages.slice(1).map(() => NO_TOKENS)], terms);
   const cost_nano = cappedByHold(costs.cost_nano, hold_nano);
   return { usage, ...costs, cost_nano, estimated: true };
 }
@@ -168,23 +172,22 @@ function unpricedClasses(usage: TokenUsage, price: Price): string[] {
 }
 
 /**
- * The sum of the reported usages, if all are plausible: none absurdly large, and output tokens
- * above zero if tokens have a price. Output that is not split is that of the images.
+ * The usage of each call, if all are plausible: none absurdly large, and output tokens above zero
+ * if tokens have a price. Output that is not split is that of the images.
  */
-function plausibleUsage(
+function plausibleCalls(
   usages: readonly unknown[],
   { call, model, price }: ImageTerms,
-): TokenUsage | undefined {
-  let sum = NO_TOKENS;
-  for (const usage of usages) {
-    const tokens = readUsage(usage);
-    if (!tokens) return undefined;
+): TokenUsage[] | undefined {
+  const calls = usages.flatMap((usage) => readUsage(usage) ?? []);
+  if (calls.length < usages.length) return undefined;
+  for (const tokens of calls) {
     const { completion_tokens: made, reasoning_tokens = 0 } = tokens;
     if (made > 0) tokens.image_output_tokens ??= made - reasoning_tokens;
-    sum = addUsage(sum, tokens);
   }
+  const sum = calls.reduce(addUsage, NO_TOKENS);
   if (sum.completion_tokens === 0 && hasTokenPrice(price)) return undefined;
-  return isPlausible(sum, model.limits, call.n) ? sum : undefined;
+  return isPlausible(sum, model.limits, call.n) ? calls : undefined;
 }
 
 /** The max tokens. Each image may need a call of its own, which repeats the prompt. */
@@ -230,8 +233,15 @@ async function estimate(kinds: readonly Kind[], terms: Tokenized): Promise<Token
   };
 }
 
-function costsOf(kinds: readonly Kind[], tokens: TokenUsage, price: Price) {
-  return costsAt(price, (card) => imagesCost(kinds, card) + tokenCost(tokens, card));
+/** The costs of images, with the tokens and fees of the calls that made them. */
+function costsOf(kinds: readonly Kind[], calls: readonly TokenUsage[], terms: ImageTerms) {
+  return costsAt(terms.price, (price) => {
+    const billed = calls.map((usage) => {
+      const { tier = terms.asked_tier } = usage;
+      return { usage, card: cardOf(price, { tier, prompt_tokens: 0 }) };
+    });
+    return imagesCost(kinds, price) + callsCost(billed);
+  });
 }
 
 function imagesCost(kinds: readonly Kind[], price: Price): bigint {

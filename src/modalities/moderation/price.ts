@@ -1,13 +1,13 @@
-import { maxNano } from '../../lib/money.js';
 import {
   isPlausible,
   maxTokenCost,
   readUsage,
   tokenCost,
-  costsAt,
+  callCostsAt,
   type Bill,
   cappedByHold,
 } from '../../billing/bill.js';
+import { dearestCost } from '../../billing/rate-card.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
@@ -47,11 +47,10 @@ export function moderationMaxCost(
 ): bigint {
   const { texts, images } = partsOf(call);
   const bytes = texts.reduce((sum, text) => sum + TEMPLATE_TOKENS + Buffer.byteLength(text), 0);
-  const costs = upstreams.map(({ price, provider }) => {
+  return dearestCost(upstreams, (card, { provider }) => {
     const prompt_tokens = bytes + images * (TEMPLATE_TOKENS + imageTokens({ limits }, provider));
-    return maxTokenCost({ prompt_tokens, completion_tokens: 0 }, price);
+    return maxTokenCost({ prompt_tokens, completion_tokens: 0 }, card);
   });
-  return maxNano(costs);
 }
 
 /** The tokens of an image, for the max cost and for estimates. */
@@ -69,10 +68,10 @@ export async function moderationBill(
 ): Promise<Bill> {
   const { price, hold_nano } = terms;
   const usage = believable(usage_reported, terms);
-  const costsOf = (used: TokenUsage) => costsAt(price, (card) => tokenCost(used, card));
+  const costsOf = (used: TokenUsage) => callCostsAt(price, (card) => tokenCost(used, card));
   if (usage) return { usage, ...costsOf(usage), estimated: false };
   if (price.input_nano_per_million === 0n) {
-    return { usage: NO_TOKENS, cost_nano: 0n, estimated: false };
+    return { usage: NO_TOKENS, ...costsOf(NO_TOKENS), estimated: false };
   }
   const counted = await estimate(terms);
   const costs = costsOf(counted);
@@ -107,5 +106,10 @@ export async function sampleBill(model: Model): Promise<SampleBill> {
   const usage = { prompt_tokens: SAMPLE_TOKENS, completion_tokens: 0 };
   const held_nano = moderationMaxCost({ input, results: 1, fields: {} }, model, upstreams);
   const request = `moderation: ${input.length} bytes of text, ${SAMPLE_TOKENS} tokens`;
-  return billSample(request, held_nano, upstreams, ({ price }) => tokenCost(usage, price));
+  return billSample(
+    request,
+    held_nano,
+    upstreams,
+    ({ price }) => callCostsAt(price, (card) => tokenCost(usage, card)).cost_nano,
+  );
 }

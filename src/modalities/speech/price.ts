@@ -1,5 +1,6 @@
-import { divideUp, maxNano } from '../../lib/money.js';
-import { costsAt, type Bill } from '../../billing/bill.js';
+import { divideUp } from '../../lib/money.js';
+import { callCostsAt, type Bill } from '../../billing/bill.js';
+import { dearestCost } from '../../billing/rate-card.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
 import { NO_TOKENS } from '../../core/usage.js';
@@ -30,7 +31,7 @@ export function charactersOf({ input, instructions = '' }: Spoken): number {
 
 const MILLION = 1_000_000n;
 
-/** The cost of a call, which is known before it is sent; rounded up to the next nano-dollar. */
+/** The cost of a text, which is known before it is sent; rounded up to the next nano-dollar. */
 function speechCost(characters: number, { free, per_million_characters = 0n }: Price): bigint {
   return free ? 0n : divideUp(BigInt(characters) * per_million_characters, MILLION);
 }
@@ -38,8 +39,7 @@ function speechCost(characters: number, { free, per_million_characters = 0n }: P
 /** The amount to hold before the call is sent: its highest price at any of the upstreams. */
 export function speechMaxCost(call: Spoken, upstreams: readonly Upstream[]): bigint {
   const characters = charactersOf(call);
-  const costs = upstreams.map(({ price }) => speechCost(characters, price));
-  return maxNano(costs);
+  return dearestCost(upstreams, (card) => speechCost(characters, card));
 }
 
 export function speechBill(call: Spoken, price: Price): Bill {
@@ -49,7 +49,7 @@ export function speechBill(call: Spoken, price: Price): Bill {
 function billOfCharacters(characters: number, price: Price): Bill {
   return {
     usage: NO_TOKENS,
-    ...costsAt(price, (card) => speechCost(characters, card)),
+    ...callCostsAt(price, (card) => speechCost(characters, card)),
     estimated: false,
     counts: { characters },
   };

@@ -1,15 +1,16 @@
 import { mostSeconds } from '../../lib/audio-length.js';
-import { divideUp, maxNano } from '../../lib/money.js';
+import { divideUp } from '../../lib/money.js';
 import {
   isPlausible,
   maxTokenCost,
   readUsage,
   tokenCost,
-  costsAt,
+  callCostsAt,
   type Bill,
   cappedByHold,
   hasTokenPrice,
 } from '../../billing/bill.js';
+import { dearestCost } from '../../billing/rate-card.js';
 import { billSample, type SampleBill } from '../../billing/sample-bill.js';
 import { countTokens } from '../../billing/tokens.js';
 import type { Model, Price, Upstream } from '../../core/model.js';
@@ -74,10 +75,7 @@ export function transcriptionMaxCost(
       limits.max_tokens ?? TEMPLATE_TOKENS + Math.ceil(seconds * MAX_TEXT_TOKENS_PER_SECOND),
     audio_input_tokens,
   };
-  const costs = upstreams.map(
-    ({ price }) => minuteCost(seconds, price) + maxTokenCost(usage, price),
-  );
-  return maxNano(costs);
+  return dearestCost(upstreams, (card) => minuteCost(seconds, card) + maxTokenCost(usage, card));
 }
 
 /**
@@ -114,7 +112,7 @@ export async function transcriptionBill(
   const usage = hasTokenPrice(price)
     ? (reported_usage ?? (await estimate(seconds, reply)))
     : NO_TOKENS;
-  const costs = costsAt(price, (card) => minuteCost(seconds, card) + tokenCost(usage, card));
+  const costs = callCostsAt(price, (card) => minuteCost(seconds, card) + tokenCost(usage, card));
   const { cost_nano: cost } = costs;
   const cost_nano = estimated ? cappedByHold(cost, hold_nano) : cost;
   return { usage, ...costs, cost_nano, estimated, counts: { audio_seconds: rounded(seconds) } };

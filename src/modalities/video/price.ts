@@ -1,6 +1,8 @@
-import { maxNano } from '../../lib/money.js';
+import { dearestCost, priceAtTime } from '../../billing/rate-card.js';
+import { callsFor } from '../../core/provider.js';
+import { costCard, type Price, type Upstream } from '../../core/model.js';
+import type { TaskTarget } from '../../store/tasks/task-types.js';
 import type { VideoCall } from './codec.js';
-import type { Price, Upstream } from '../../core/model.js';
 
 type RatedCall = Pick<VideoCall, 'resolution' | 'generate_audio'>;
 
@@ -24,9 +26,29 @@ export function videoCost(
 
 /** The amount to hold before the task is submitted: its max cost at any of the upstreams. */
 export function videoMaxCost(call: VideoCall, upstreams: readonly Upstream[]): bigint {
-  const costs = upstreams.map(({ price }) => {
-    const rate = videoRate(price, call) ?? 0n;
-    return videoCost(rate, call.duration_seconds, call.sample_count);
-  });
-  return maxNano(costs);
+  const { duration_seconds, sample_count } = call;
+  return dearestCost(
+    upstreams,
+    (card) => videoCost(videoRate(card, call) ?? 0n, duration_seconds, sample_count),
+    ({ provider }) => callsFor(provider, 'video', sample_count),
+  );
+}
+
+/** An upstream with its prices of the hour in which its jobs begin, whenever they end. */
+export function taskTarget(upstream: Upstream, call: RatedCall, began_ms: number): TaskTarget {
+  const price = priceAtTime(upstream.price, began_ms);
+  const cost = costCard(price);
+  const price_nano = videoRate(price, call);
+  const upstream_price_nano = videoRate(cost, call);
+  if (price_nano === undefined || upstream_price_nano === undefined) {
+    throw new Error('The upstream has no price for this video.');
+  }
+  return {
+    provider: upstream.provider.name,
+    upstream_model: upstream.model,
+    price_nano,
+    upstream_price_nano,
+    fee_nano: price.per_request ?? 0n,
+    upstream_fee_nano: cost.per_request ?? 0n,
+  };
 }

@@ -69,10 +69,13 @@ export function unknown(fault: UpstreamError): GatewayError {
 export function taskBill(task: Task): Bill {
   const { call, videos } = task;
   if (task.status !== 'COMPLETED' || task.content_id !== null) return NOTHING_CHARGED;
+  const jobs = BigInt(task.jobs.filter(({ status: state }) => state === 'COMPLETED').length);
+  const costAt = (rate_nano: bigint, fee_nano: bigint): bigint =>
+    videoCost(rate_nano, call.duration_seconds, videos) + jobs * fee_nano;
   return {
     usage: NO_TOKENS,
-    cost_nano: videoCost(task.price_nano, call.duration_seconds, videos),
-    upstream_cost_nano: videoCost(task.upstream_price_nano, call.duration_seconds, videos),
+    cost_nano: costAt(task.price_nano, task.fee_nano),
+    upstream_cost_nano: costAt(task.upstream_price_nano, task.upstream_fee_nano),
     estimated: false,
     counts: { video_seconds: secondsOf(task) },
     task: {

@@ -15,7 +15,10 @@ export async function sampleBill(model: Model): Promise<SampleBill> {
     const able = ableUpstreams(call, model.upstreams);
     if (able.length === 0) continue;
     const held_nano = videoMaxCost(call, able);
-    return billSample(textOfCall(call), held_nano, able, (one) => videoMaxCost(call, [one]));
+    return billSample(textOfCall(call), held_nano, able, (one) => {
+      const { off_peak: _, ...price } = one.price;
+      return videoMaxCost(call, [{ ...one, price }]);
+    });
   }
   return billSample('video: none that an upstream makes has a price', 0n, [], () => 0n);
 }

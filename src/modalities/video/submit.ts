@@ -1,5 +1,5 @@
 import { LONGEST_RETRY_WAIT_MS } from '../../upstream/to-client-error.js';
-import { costCard, type Model, type Upstream } from '../../core/model.js';
+import type { Model, Upstream } from '../../core/model.js';
 import { GatewayError, isStop } from '../../core/errors.js';
 import type { Answer, SendContext, Work } from '../../pipeline/work.js';
 import type {
@@ -16,7 +16,7 @@ import {
   type VideoFormat,
   type VideoWork,
 } from './formats/video-submission.js';
-import { videoMaxCost, videoRate } from './price.js';
+import { taskTarget, videoMaxCost } from './price.js';
 import { submitJobs, UNCERTAIN_SUBMIT } from './submit-jobs.js';
 
 /** The time beyond the timeouts of the upstreams after which the sweep fails a submission. */
@@ -55,7 +55,7 @@ export class PlannedVideo implements Work {
     const { store, network, configuration } = services;
     // Read the whole answer: the upstream may accept the task after the client disconnected.
     client.on_disconnect = 'drain';
-    const target = targetOf(upstream, call);
+    const target = taskTarget(upstream, call, services.now());
     if (this.#acceptance) await store.tasks.retarget(request_id, target);
     else this.#acceptance = format.accepted(await this.#begin(target, context), context);
     const { status, body } = this.#acceptance;
@@ -87,15 +87,6 @@ export class PlannedVideo implements Work {
     };
     return hold.handOver(() => services.store.tasks.begin(intent));
   }
-}
-
-function targetOf({ provider, model, price }: Upstream, call: VideoCall): TaskTarget {
-  const price_nano = videoRate(price, call);
-  const upstream_price_nano = videoRate(costCard(price), call);
-  if (price_nano === undefined || upstream_price_nano === undefined) {
-    throw new Error('The upstream has no price for this video.');
-  }
-  return { provider: provider.name, upstream_model: model, price_nano, upstream_price_nano };
 }
 
 function storedCall(call: VideoCall): TaskCall {

@@ -16,6 +16,8 @@ interface TaskRow {
   videos: bigint;
   price_nano: bigint;
   upstream_price_nano: bigint | null;
+  fee_nano: bigint;
+  upstream_fee_nano: bigint;
   hold_nano: bigint;
   windows: string | null;
   charge_nano: bigint | null;

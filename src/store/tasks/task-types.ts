@@ -36,6 +36,10 @@ export interface TaskTarget {
   price_nano: bigint;
   /** What the upstream takes for a second. */
   upstream_price_nano: bigint;
+  /** Nano-dollars for each job that is completed. */
+  fee_nano: bigint;
+  /** What the upstream takes for one. */
+  upstream_fee_nano: bigint;
 }
 
 /** A video task. Amounts are nano-dollars, times Unix ms. */

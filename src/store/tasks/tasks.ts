@@ -79,10 +79,12 @@ async function begin(
 }
 
 /** The prices of a target as they are bound. */
-function pricesOf({ price_nano, upstream_price_nano }: TaskTarget) {
+function pricesOf(target: TaskTarget) {
   return {
-    price_nano: toBinding(price_nano),
-    upstream_price_nano: toBinding(upstream_price_nano),
+    price_nano: toBinding(target.price_nano),
+    upstream_price_nano: toBinding(target.upstream_price_nano),
+    fee_nano: toBinding(target.fee_nano),
+    upstream_fee_nano: toBinding(target.upstream_fee_nano),
   };
 }
 

@@ -124,6 +124,8 @@ onEachApiGateway('the API of operators', {}, (here) => {
         upstream_model: 'u',
         price_nano: 1n,
         upstream_price_nano: 1n,
+        fee_nano: 0n,
+        upstream_fee_nano: 0n,
         hold_nano: 0n,
         due_ms: here.ground.now_ms + 1_000,
         call: {

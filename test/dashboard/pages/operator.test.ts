@@ -199,6 +199,8 @@ models:
       upstream_model: 'veo-3.1',
       price_nano: 0n,
       upstream_price_nano: 0n,
+      fee_nano: 0n,
+      upstream_fee_nano: 0n,
       call: {
         resolution: '720p',
         duration_seconds: 8,

@@ -23,6 +23,8 @@ function intentOf(account_id: string, key_id: string): TaskIntent {
     upstream_model: 'veo',
     price_nano: 1n,
     upstream_price_nano: 1n,
+    fee_nano: 0n,
+    upstream_fee_nano: 0n,
     call: { ...call, aspect_ratio: '16:9', sample_count: 1 },
     hold_nano: 10n,
     due_ms: 2_000_000_000_000,

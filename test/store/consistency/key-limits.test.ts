@@ -29,6 +29,8 @@ function intentOf(account_id: string, key_id: string, due_ms: number): TaskInten
     upstream_model: 'veo-3',
     price_nano: 1n,
     upstream_price_nano: 1n,
+    fee_nano: 0n,
+    upstream_fee_nano: 0n,
     call: { ...call, aspect_ratio: '16:9', sample_count: 1 },
     hold_nano: dollars(3),
     due_ms,

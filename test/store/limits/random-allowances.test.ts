@@ -339,6 +339,8 @@ async function runTask(
     upstream_model: 'veo',
     price_nano: 1n,
     upstream_price_nano: 1n,
+    fee_nano: 0n,
+    upstream_fee_nano: 0n,
     call: { ...call, aspect_ratio: '16:9', sample_count: 1 },
     hold_nano: found.amount_nano,
     due_ms: now_ms + 1_000 * HOUR_MS,

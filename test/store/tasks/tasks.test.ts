@@ -36,6 +36,8 @@ function intentOf(account_id: string, more: Partial<TaskIntent> = {}): TaskInten
     upstream_model: 'veo-3',
     price_nano: 100n,
     upstream_price_nano: 100n,
+    fee_nano: 3n,
+    upstream_fee_nano: 2n,
     call: CALL,
     hold_nano: HOLD,
     due_ms: START_MS + 60_000,
@@ -112,7 +114,8 @@ onEachStore('video tasks in the store', (ground) => {
   it('remember everything, and the upstream that was asked last', async () => {
     const { store, account_id } = await begun(ground);
     const prices = { price_nano: 70n, upstream_price_nano: 60n };
-    const target = { provider: 'spare', upstream_model: 'veo-fast', ...prices };
+    const fees = { fee_nano: 7n, upstream_fee_nano: 6n };
+    const target = { provider: 'spare', upstream_model: 'veo-fast', ...prices, ...fees };
     await store.tasks.retarget('t1', target);
     ground.now_ms += 5;
     await store.tasks.accept('t1', [JOB], 7);
