@@ -57,9 +57,12 @@ export function otherToolFields(tool: object): Record<string, unknown> {
 const NONE: Record<string, unknown> = {};
 
 function othersBeside(known: ReadonlySet<string>, whole: object): Record<string, unknown> {
-  const others = Object.entries(whole).filter(
-    ([name, value]) =>
-      !known.has(name) && value !== null && !isCostly(name) && !holdsCacheMark(value),
-  );
-  return others.length === 0 ? NONE : Object.fromEntries(others);
+  let others: [string, unknown][] | undefined;
+  for (const name in whole) {
+    if (known.has(name)) continue;
+    const value: unknown = Reflect.get(whole, name);
+    if (value === null || isCostly(name) || holdsCacheMark(value)) continue;
+    (others ??= []).push([name, value]);
+  }
+  return others ? Object.fromEntries(others) : NONE;
 }

@@ -45,9 +45,11 @@ export function mapChanged<Item>(
   change: (item: Item) => Item,
 ): readonly Item[] {
   let made: Item[] | undefined;
-  for (const [at, item] of list.entries()) {
+  let at = 0;
+  for (const item of list) {
     const changed = change(item);
     if (changed !== item) (made ??= [...list])[at] = changed;
+    at += 1;
   }
   return made ?? list;
 }

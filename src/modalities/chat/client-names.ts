@@ -9,7 +9,7 @@ const ORIGINAL = 'original.';
 
 /** The names of a call's fields in the format of its client, for errors and headers. */
 export class ClientNames {
-  readonly #places = new WeakMap<object, string>();
+  readonly #places = new Map<object, string>();
   #messages: readonly ChatMessage[] = [];
 
   /** `words` maps the name of a field in the call to its name in the client's format. */

@@ -37,6 +37,8 @@ export class ToolTranslation {
   readonly names: LegalWords;
   readonly #ids: LegalWords | undefined;
   readonly #rules: ToolRules;
+  /** Set if no message has a word to replace. */
+  readonly #keepsWords: boolean;
   /** The client's names of the functions that it offers. */
   readonly #offered = new Set<string>();
   /** By the client's name of the tool; only of tools that have properties to rename. */
@@ -45,13 +47,22 @@ export class ToolTranslation {
   constructor(call: ChatCall, rules: ToolRules) {
     this.#rules = rules;
     this.names = new LegalWords(namesIn(call), rules.names);
-    this.#ids = rules.ids && new LegalWords(idsIn(call), rules.ids);
+    const ids = rules.ids ? idsIn(call) : [];
+    this.#ids = rules.ids && new LegalWords(ids.map(plainId), rules.ids);
     this.#readFunctions(call.fields.tools);
+    this.#keepsWords = !(
+      this.names.has_changes ||
+      this.#ids?.has_changes ||
+      this.has_properties ||
+      ids.some((id) => plainId(id) !== id)
+    );
     const { custom_tools, original } = call;
     this.call = {
       ...call,
       fields: this.#fields(call.fields),
-      messages: mapChanged(call.messages, (message) => this.#message(message)),
+      messages: this.#keepsWords
+        ? call.messages
+        : mapChanged(call.messages, (message) => this.#message(message)),
       ...(custom_tools && { custom_tools: this.#customTools(custom_tools) }),
       ...(original && { original: this.#original(original) }),
     };
@@ -196,9 +207,11 @@ export class ToolTranslation {
   #original(original: MessagesOriginal): MessagesOriginal {
     return {
       ...original,
-      messages: mapChanged(original.messages, (message) =>
-        mapContent(message, (block: MessagesBlock) => this.#block(block)),
-      ),
+      messages: this.#keepsWords
+        ? original.messages
+        : mapChanged(original.messages, (message) =>
+            mapContent(message, (block: MessagesBlock) => this.#block(block)),
+          ),
       tools: mapChanged(original.tools, (tool) => this.#originalTool(tool)),
     };
   }
@@ -288,9 +301,10 @@ function namesIn({ fields, messages, original }: ChatCall): Set<string> {
   return names;
 }
 
-function idsIn({ messages, original }: ChatCall): Set<string> {
-  const ids = new Set<string>();
-  const add = (id: string | undefined): void => void (id !== undefined && ids.add(plainId(id)));
+/** The IDs of all calls, perhaps with their signatures. */
+function idsIn({ messages, original }: ChatCall): string[] {
+  const ids: string[] = [];
+  const add = (id: string | undefined): void => void (id !== undefined && ids.push(id));
   for (const { tool_call_id, tool_calls = [] } of messages) {
     add(tool_call_id);
     for (const { id } of tool_calls) add(id);

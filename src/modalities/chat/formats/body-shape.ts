@@ -1,5 +1,5 @@
 import { headerSafe } from '../../../http/ignored-header.js';
-import { isRecord, memoizeByObject } from '../../../lib/objects.js';
+import { memoizeByObject } from '../../../lib/objects.js';
 import { readShippedSchema } from '../../../lib/schemas.js';
 
 /** A part of the schema of a body: only the names of its fields are read. */
@@ -10,6 +10,17 @@ export interface Shape {
   /** The fields that only some kinds of an object have. */
   then?: { properties?: Record<string, Shape> };
   items?: Shape;
+}
+
+/** The place of a value: written as a text only if it is named. */
+interface Path {
+  before: Path | undefined;
+  step: string;
+}
+
+function written({ before, step }: Path): string {
+  if (!before) return step;
+  return step === '[]' ? `${written(before)}[]` : `${written(before)}.${step}`;
 }
 
 /** The fields that a shipped schema knows, at any depth. */
@@ -47,19 +58,26 @@ export class BodyShape {
    */
   unknownFields(value: unknown): string[] {
     const found = new Set<string>();
-    this.#noteUnknown(value, this.root, '', found);
+    this.#noteUnknown(value, this.root, undefined, found);
     return [...found];
   }
 
-  #noteUnknown(value: unknown, at: Shape, path: string, found: Set<string>): void {
+  #noteUnknown(value: unknown, at: Shape, path: Path | undefined, found: Set<string>): void {
+    if (typeof value !== 'object' || value === null) return;
     const { items, properties } = this.#fieldsOf(at);
-    if (items && Array.isArray(value)) {
-      for (const one of value) this.#noteUnknown(one, items, `${path}[]`, found);
-    } else if (isRecord(value) && properties) {
-      for (const [name, inner] of Object.entries(value)) {
+    if (Array.isArray(value)) {
+      if (!items) return;
+      const inside = { before: path, step: '[]' };
+      for (const one of value) this.#noteUnknown(one, items, inside, found);
+    } else if (properties) {
+      for (const name in value) {
+        const inner: unknown = Reflect.get(value, name);
         const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
-        if (field) this.#noteUnknown(inner, field, path === '' ? name : `${path}.${name}`, found);
-        else if (path !== '' && inner !== null) found.add(`${path}.${headerSafe(name)}`);
+        if (!field) {
+          if (path && inner !== null) found.add(`${written(path)}.${headerSafe(name)}`);
+        } else if (typeof inner === 'object') {
+          this.#noteUnknown(inner, field, { before: path, step: name }, found);
+        }
       }
     }
   }

@@ -323,7 +323,7 @@ function withoutForeign({ role, content }: MessagesMessage): MessagesMessage {
   const returned = role === 'assistant' ? serverToolBlocks(content) : [];
   const isKept = (block: MessagesBlock): boolean =>
     returned.includes(block) || (isAllowedIn(role, block) && !isForeign(block));
-  return { role, content: content.filter(isKept) };
+  return content.every(isKept) ? { role, content } : { role, content: content.filter(isKept) };
 }
 
 /** Empties turns of nothing but thoughts, which the API refuses. */
