@@ -13,10 +13,25 @@ interface Surroundings {
   args: readonly string[];
 }
 
+/** So long a box that is stopped takes what the balancer has sent to it. */
+const DRAIN_DELAY = '500ms';
+
+const VIDEOS = {
+  providers: ', sim: { uses: simulator, settings: { video_takes: 500ms }, poll_interval: 200ms }',
+  models: `  film:
+    owner: acme
+    capabilities: [video]
+    upstreams: [{ provider: sim }]
+    price: { per_video_second: { 720p: { silent: 0.02, audio: 0.02 } } }
+    limits: { resolutions: [720p] }
+`,
+};
+
 /** Processes of `serve` on one store, each with a journal of its own. */
 export class Boxes {
   readonly #running: (GatewayProcess | undefined)[] = [];
   readonly #at: Surroundings;
+  readonly #killed = new Set<GatewayProcess>();
   /** How those ended that were asked to stop. */
   readonly exits: unknown[] = [];
 
@@ -24,16 +39,22 @@ export class Boxes {
     this.#at = at;
   }
 
+  /** Those that take calls, and those that were killed and have not been started again. */
   get running(): readonly GatewayProcess[] {
     return this.#running.filter((one) => one !== undefined);
+  }
+
+  isKilled(box: GatewayProcess): boolean {
+    return this.#killed.has(box);
   }
 
   /** Starts one at a place, by another program where one is named. */
   async start(place: number, main?: string): Promise<void> {
     const { folder, upstream, store, args } = this.#at;
     const config = join(folder, `box-${place}.yaml`);
-    const yaml = pricedYaml({ upstream, store, max_tokens: 100 });
-    await writeFile(config, `journal: ${join(folder, `journal-${place}`)}\n${yaml}`);
+    const own = `journal: ${join(folder, `journal-${place}`)}\ndrain_delay: ${DRAIN_DELAY}\n`;
+    const yaml = pricedYaml({ upstream, store, max_tokens: 100, ...VIDEOS });
+    await writeFile(config, own + yaml);
     this.#running[place] = await (main === undefined
       ? serve(config, ...args)
       : serveBy([main], config, ...args));
@@ -41,7 +62,9 @@ export class Boxes {
 
   /** Ends one without a chance to tidy up, and starts it again. */
   async crash(place: number): Promise<void> {
-    await this.#running[place]?.kill();
+    const box = this.#running[place];
+    if (box) this.#killed.add(box);
+    await box?.kill();
     await this.start(place);
   }
 
@@ -59,28 +82,39 @@ export class Boxes {
     await Promise.all(this.running.map((one) => one.kill()));
   }
 
+  /** No balancer sends to it any more, as it would after a look at its `/readyz`. */
   async #stopOne(place: number): Promise<void> {
     const box = this.#running[place];
     if (!box) return;
-    this.exits.push(await box.stop());
     this.#running[place] = undefined;
+    this.exits.push(await box.stop());
   }
 }
 
-/** Gives each connection to the next box that takes it; resolves with its port and its end. */
-export async function startBalancer(boxes: Boxes): Promise<{ port: number; close(): void }> {
+export interface Balancer {
+  port: number;
+  /** What has become of the connection from a port of a client, which ended without an answer. */
+  endOf(client_port: number): string;
+  close(): void;
+}
+
+/** Gives each connection to the next box that takes it. */
+export async function startBalancer(boxes: Boxes): Promise<Balancer> {
   let turn = 0;
   const sockets = new Set<Socket>();
+  /** The box that took the last connection from a port; undefined where none did. */
+  const takers = new Map<number, GatewayProcess | undefined>();
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   };
-  const offer = (client: Socket, left: readonly GatewayProcess[]): void => {
+  const offer = (client: Socket, client_port: number, left: readonly GatewayProcess[]): void => {
     const [box, ...others] = left;
+    takers.set(client_port, box);
     if (!box) return void client.destroy();
     const server = connect(Number(new URL(box.url).port), '127.0.0.1');
     keep(server);
-    const onRefused = (): void => offer(client, others);
+    const onRefused = (): void => offer(client, client_port, others);
     server.once('error', onRefused).once('connect', () => {
       server.off('error', onRefused);
       client.pipe(server).pipe(client);
@@ -93,12 +127,17 @@ export async function startBalancer(boxes: Boxes): Promise<{ port: number; close
     turn += 1;
     const all = boxes.running;
     const first = turn % Math.max(all.length, 1);
-    offer(client, [...all.slice(first), ...all.slice(0, first)]);
+    offer(client, client.remotePort ?? 0, [...all.slice(first), ...all.slice(0, first)]);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
+    endOf: (client_port) => {
+      const taker = takers.get(client_port);
+      if (taker) return boxes.isKilled(taker) ? 'cut by a kill' : 'cut';
+      return boxes.running.every((box) => boxes.isKilled(box)) ? 'none alive' : 'refused by all';
+    },
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -26,6 +26,15 @@ async function killBoxes({ boxes, count, ms }: Scene): Promise<void> {
   }
 }
 
+/** Kills two boxes in the same moment, and starts both again. */
+async function killPairs({ boxes, count, ms }: Scene): Promise<void> {
+  const end = performance.now() + ms;
+  for (let place = 0; performance.now() < end; place += 1) {
+    await Promise.all([boxes.crash(place % count), boxes.crash((place + 1) % count)]);
+    await pause(STEP_MS * Math.random());
+  }
+}
+
 async function replaceBoxes({ boxes, count, ms }: Scene): Promise<void> {
   for (let place = 0; place < count; place += 1) {
     await boxes.replace(place);
@@ -202,6 +211,12 @@ export const CASES: readonly Case[] = [
     begin: () => onOne(killBoxes),
   },
   {
+    name: 'two boxes killed at once',
+    story: 'Two of the four are killed in the same moment, and started again.',
+    ...FOUR,
+    begin: () => onOne(killPairs),
+  },
+  {
     name: REPLACED,
     story: 'Each box is stopped, and another takes its place.',
     ...FOUR,
@@ -278,21 +293,21 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'SQLite, killed',
-    story: 'A process with two workers is killed and started again.',
+    story: 'A process with four workers is killed and started again.',
     boxes: 1,
-    args: ['--workers', '2'],
+    args: ['--workers', '4'],
     begin: () => onSqlite(killBoxes),
   },
   {
     name: 'SQLite, locked',
-    story: 'Another program locks the file of a process with two workers.',
+    story: 'Another program locks the file of a process with four workers.',
     boxes: 1,
-    args: ['--workers', '2'],
+    args: ['--workers', '4'],
     begin: () => onSqlite(lockFile),
   },
   {
     name: 'SQLite, disk full',
-    story: 'No file may grow.',
+    story: 'No file of one process may grow.',
     boxes: 1,
     begin: () => onSqlite(fillDisk),
   },

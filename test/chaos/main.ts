@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { CASES, PREVIOUS } from './cases.js';
 import { runCase, type Case, type Outcome } from './chaos-run.js';
@@ -15,17 +15,29 @@ const { values } = parseArgs({
 });
 const { seconds, report } = values;
 const played: [Case, Outcome][] = [];
+let faults = 0;
 for (const one of CASES) {
   if (values.case !== undefined && one.name !== values.case) continue;
   console.log(`${one.name}: ${one.story}`);
-  const outcome = await runCase(one, Number(seconds));
-  console.log(rowOf(one, outcome));
-  for (const fault of outcome.faults) console.error(`  FAULT: ${fault}`);
-  played.push([one, outcome]);
+  const begun = performance.now();
+  try {
+    const outcome = await runCase(one, Number(seconds));
+    console.log(rowOf(one, outcome));
+    for (const fault of outcome.faults) tellFault(fault);
+    played.push([one, outcome]);
+  } catch (error) {
+    tellFault(error);
+  }
+  console.log(`It took ${Math.round((performance.now() - begun) / 1_000)} s.`);
   if (report !== undefined) writeFileSync(report, page());
 }
 // The clusters and boxes of all cases have ended.
-process.exit(played.length > 0 && played.every(([, { faults }]) => faults.length === 0) ? 0 : 1);
+process.exit(played.length > 0 && faults === 0 ? 0 : 1);
+
+function tellFault(fault: unknown): void {
+  faults += 1;
+  console.error('  FAULT:', fault);
+}
 
 function rowOf({ name }: Case, outcome: Outcome): string {
   const { answers, charges, lost, doubled, overspent, longest_refusal_ms, statuses } = outcome;
@@ -47,6 +59,7 @@ function page(): string {
   const processor = `${cpus().length} cores (${cpus()[0]?.model.trim()})`;
   const memory_gb = Math.round(totalmem() / 2 ** 30);
   const machine = `${processor}, ${memory_gb} GB, Node ${process.versions.node}`;
+  const load = loadavg()[0]?.toFixed(0);
   const stories = played.map(([{ name, story }]) => `- **${name}**: ${story}`);
   return `# Chaos report
 
@@ -54,10 +67,15 @@ What clients and books saw while boxes and stores failed, of ${day} on
 ${machine}.
 Made by \`npm run test:chaos -- --seconds ${seconds} --report docs/chaos.md\`${beside()}.
 
-Four processes of \`serve\` stand on one PostgreSQL behind a plain TCP balancer, one process on
-SQLite. 14 clients each call every 0.4 s, half of the calls as streams; six of them share three
-accounts whose money is soon spent. Each disturbance takes ${seconds} s. Then each answer that came
-whole is sought in the ledger, and \`verify\` must find no fault.
+Four processes of \`serve\` stand on one PostgreSQL behind a plain TCP balancer; SQLite is served by
+one process, with four workers where the case says so. 14 clients each make a chat call every
+0.4 s, half of them as streams, and six of them share three accounts whose money is soon spent.
+Two more order videos and ask for them until they are there, and one is signed in to the dashboard.
+Each request has a connection of its own, so that any box may get it.
+
+Each disturbance takes **${seconds} s**, or as long as it takes to kill or replace a box and start it
+again. The load of the machine, other work included, was ${load} at the end. Then each answer that
+came whole is sought in the ledger, and \`verify\` must find no fault.
 
 | case | answers | charges | lost | doubled | overspent | longest refusal | status codes |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -65,12 +83,21 @@ ${played.map(([one, outcome]) => rowOf(one, outcome)).join('\n')}
 
 ${stories.join('\n')}
 
-An answer is one that a client read to its end. **Lost** are answers that were not charged, or
-not in full, **doubled** those that were charged twice or too much, **overspent** the accounts
-with a balance below zero or other than their charges say. Charges without an answer are those
-of calls whose client was cut off. The **longest refusal** is the longest time in which all
-calls of one client with money were refused or cut. \`402\` is for accounts without money; \`cut\`
-means that a connection ended before its answer. Only an asynchronous standby can lose charges:
+An answer is one that a client read to its end, or a video that it was given. **Lost** are answers
+that were not charged, or not in full, and videos that were ordered and that no box knows,
+**doubled** those that were charged twice or too much, **overspent** the accounts with a balance
+below zero or other than their charges say. Charges without an answer are those of calls whose
+client was cut off. The **longest refusal** is the longest time in which all requests of one client
+with money were refused or cut.
+
+The statuses are those of all requests, also of those for videos and the dashboard. \`402\` is for
+accounts without money, \`400\` for videos that are lost, and \`503\` has \`Retry-After\`. An \`error
+event\` is a stream that ended with an error, \`cut by a kill\` a connection to a process that was
+killed, \`none alive\` one while all processes were killed. Whatever else a client saw would be a
+fault, and end the command with 1: another status, a connection that broke without an answer, a
+stream without an end, an answer that did not come within a minute.
+
+Only an asynchronous standby can lose charges:
 see
 [A primary and its standbys](operating.md#a-primary-and-its-standbys).
 `;
