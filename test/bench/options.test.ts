@@ -17,7 +17,7 @@ describe('the options of the bench', () => {
 
   it('measure whole answers alone where a turn, a format or a rate is chosen', () => {
     expect(titles('--body', '200k', '--connections', '16')).to.deep.equal(['json 200k at 16']);
-    expect(titles('--rate', '60')).to.deep.equal(['json at 16 60 a second']);
+    expect(titles('--rate', '60')).to.deep.equal(['json at 16, 60 a second']);
     expect(titles('--body', '2M', '--format', 'messages,chat', '--connections', '1')).to.deep.equal(
       ['json 2048k messages at 1', 'json 2048k at 1'],
     );

@@ -19,7 +19,7 @@ const MEGABYTE = 1_048_576;
 const LARGE_BYTES = 800 * 1_024;
 
 export const LEGEND =
-  'Medians of the turns. CPU: of a call or an event, and of a KB of the body. ' +
+  'Medians of the turns. CPU: of a call or an event, and of a KB of a turn. ' +
   "speed × and CPU ×: Tollgate's over those of the line.";
 
 export function lineTable(lines: readonly Line[], turns: readonly Turn[], own: string): string {

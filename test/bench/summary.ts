@@ -10,7 +10,7 @@ export interface Line extends Work {
   p99_ms: number;
   /** Per answer; per event in streams. */
   cpu_us: number | undefined;
-  /** Per KB of a call's body, in whole answers. */
+  /** Per KB of a turn, in whole answers. */
   cpu_us_per_kb: number | undefined;
   /** Of its own core: well below 1, the tools or the work were the limit. */
   busy: number | undefined;
@@ -50,7 +50,10 @@ function lineOf(turns: readonly Turn[]): Line {
     p50_ms: median(measured.map(({ p50_ms }) => p50_ms)) ?? 0,
     p99_ms: median(measured.map(({ p99_ms }) => p99_ms)) ?? 0,
     cpu_us,
-    cpu_us_per_kb: kind === 'json' ? quotient(cpu_us, first.body_bytes / 1_024) : undefined,
+    cpu_us_per_kb:
+      turn_bytes !== undefined && kind === 'json'
+        ? quotient(cpu_us, first.body_bytes / 1_024)
+        : undefined,
     busy: median(measured.map(({ cpu_ms, seconds }) => cpu_ms && cpu_ms / seconds / 1_000)),
     rss_bytes: median(turns.map(({ rss_bytes }) => rss_bytes)),
     bad: turns.reduce((sum, { outcome }) => sum + outcome.bad, 0),

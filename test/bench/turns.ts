@@ -120,8 +120,7 @@ export function title({
     turn_bytes !== undefined && `${Math.round(turn_bytes / 1_024)}k`,
     format !== 'chat' && format,
     upstream_format !== format && `to ${upstream_format}`,
-    `at ${connections}`,
-    rate !== undefined && `${rate} a second`,
+    `at ${connections}${rate === undefined ? '' : `, ${rate} a second`}`,
   ];
   return words.filter((word) => word !== false).join(' ');
 }
