@@ -1,10 +1,13 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { chat as anthropic } from '../../providers/anthropic.js';
 import { chat as bedrock } from '../../providers/bedrock.js';
 import { chat as gemini } from '../../providers/gemini.js';
 import { chat as openai } from '../../providers/openai.js';
+import { readUsage, tokenCost } from '../../src/billing/bill.js';
+import type { Price } from '../../src/core/model.js';
 import type { UpstreamUsage } from '../../src/core/usage.js';
 import type { ChatCodec, ChatDelta } from '../../src/modalities/chat/codec.js';
 import { UsageReport } from '../../src/modalities/chat/usage-report.js';
@@ -162,19 +165,33 @@ const ANSWERS: readonly Answer[] = [
     { completion_tokens_details: { image_tokens: 7 } },
   ),
   chatAnswer(
-    'OpenRouter, with searches',
-    { usage: { server_tool_use: { web_search_requests: 2 } }, service_tier: 'priority' },
-    { service_tier: 'priority', tool_calls: { web_search: 2 } },
-  ),
-  chatAnswer(
-    'xAI, with sources and searches',
+    'OpenRouter, with searches and an image that was made',
     {
       usage: {
+        server_tool_use: { web_search_requests: 2 },
+        completion_tokens_details: { reasoning_tokens: 2, image_tokens: 7 },
+      },
+      service_tier: 'priority',
+    },
+    {
+      service_tier: 'priority',
+      tool_calls: { web_search: 2 },
+      completion_tokens_details: { reasoning_tokens: 2, image_tokens: 7 },
+    },
+  ),
+  chatAnswer(
+    'xAI, with an image that was read, sources and searches',
+    {
+      usage: {
+        prompt_tokens_details: { text_tokens: 70, audio_tokens: 0, image_tokens: 20 },
         num_sources_used: 4,
         server_side_tool_usage_details: { web_search_calls: 3, x_search_calls: 0 },
       },
     },
-    { tool_calls: { live_search: 4, web_search: 3 } },
+    {
+      tool_calls: { live_search: 4, web_search: 3 },
+      prompt_tokens_details: { audio_tokens: 0, image_tokens: 20 },
+    },
   ),
   chatAnswer(
     'Groq, with tools that it ran',
@@ -290,17 +307,25 @@ const ANSWERS: readonly Answer[] = [
     { service_tier: 'on_demand', tool_calls: { google_search: 1, maps: 1 } },
   ),
   geminiAnswer(
-    'Gemini that draws',
+    'Gemini that sees and draws',
     {
       usage: {
         serviceTier: 'flex',
+        promptTokensDetails: [
+          { modality: 'TEXT', tokenCount: 60 },
+          { modality: 'IMAGE', tokenCount: 30 },
+        ],
         candidatesTokensDetails: [
           { modality: 'TEXT', tokenCount: 2 },
           { modality: 'IMAGE', tokenCount: 7 },
         ],
       },
     },
-    { service_tier: 'flex', completion_tokens_details: { image_tokens: 7 } },
+    {
+      service_tier: 'flex',
+      prompt_tokens_details: { image_tokens: 30 },
+      completion_tokens_details: { image_tokens: 7 },
+    },
   ),
   converseAnswer(
     'Bedrock, with writes of both lives, a tier and a tool of its own',
@@ -323,6 +348,66 @@ const ANSWERS: readonly Answer[] = [
     },
   ),
 ];
+
+/** Tokens of each class, none of which is in two. */
+interface Parts {
+  text: number;
+  cached: number;
+  heard: number;
+  seen: number;
+  said: number;
+  thought: number;
+  spoken: number;
+  drawn: number;
+}
+
+/** Nano-dollars of a token of each class; thoughts cost what is said. */
+const EACH = { text: 1, cached: 2, heard: 3, seen: 5, said: 7, thought: 7, spoken: 11, drawn: 13 };
+const million = (nano: number): bigint => BigInt(nano) * 1_000_000n;
+const CLASSED: Price = {
+  free: false,
+  input_nano_per_million: million(EACH.text),
+  cached_input_nano_per_million: million(EACH.cached),
+  audio_input_nano_per_million: million(EACH.heard),
+  image_input_nano_per_million: million(EACH.seen),
+  output_nano_per_million: million(EACH.said),
+  audio_output_nano_per_million: million(EACH.spoken),
+  image_output_nano_per_million: million(EACH.drawn),
+};
+
+const ofModality = (modality: string, tokenCount: number): object => ({ modality, tokenCount });
+
+/** The answers of the wires that tell sound and images apart. */
+function answersOf(parts: Parts): Answer[] {
+  const { text, cached, heard, seen, said, thought, spoken, drawn } = parts;
+  const prompt = text + cached + heard + seen;
+  const input = { cached_tokens: cached, audio_tokens: heard, image_tokens: seen };
+  const output = { reasoning_tokens: thought, audio_tokens: spoken, image_tokens: drawn };
+  const usage = {
+    prompt_tokens: prompt,
+    completion_tokens: said + thought + spoken + drawn,
+    prompt_tokens_details: input,
+    completion_tokens_details: output,
+  };
+  // What was read from the cache counts in its kind too, and is taken off there.
+  const counts = {
+    promptTokenCount: prompt,
+    cachedContentTokenCount: cached,
+    candidatesTokenCount: said + spoken + drawn,
+    thoughtsTokenCount: thought,
+    promptTokensDetails: [
+      ofModality('TEXT', text + cached),
+      ofModality('AUDIO', heard + 2),
+      ofModality('IMAGE', seen + 3),
+    ],
+    cacheTokensDetails: [ofModality('AUDIO', 2), ofModality('IMAGE', 3)],
+    candidatesTokensDetails: [ofModality('AUDIO', spoken), ofModality('IMAGE', drawn)],
+  };
+  return [
+    chatAnswer('chat completions', { usage }, {}),
+    geminiAnswer('Gemini', { usage: counts }, {}),
+  ];
+}
 
 function streamed({ codec, model, wire = {}, events }: Answer): unknown {
   const upstream = upstreamAt(providerAt('http://fake.invalid', { wire }), { model });
@@ -351,6 +436,27 @@ describe('what an upstream reports of its cost beside plain tokens', () => {
       expect(streamed(answer)).to.deep.equal(usage);
     });
   }
+
+  it('costs each token once, at the price of its class, whole and streamed', () => {
+    const count = fc.nat({ max: 500 });
+    const names = Object.keys(EACH) as (keyof Parts)[];
+    const parts = fc.record(
+      Object.fromEntries(names.map((name) => [name, count])) as Record<keyof Parts, typeof count>,
+    );
+    const upstream = upstreamAt(providerAt('http://fake.invalid'), { model: 'gemini-3-pro' });
+    fc.assert(
+      fc.property(parts, (tokens) => {
+        const cost = names.reduce((sum, name) => sum + tokens[name] * EACH[name], 0);
+        for (const answer of answersOf(tokens)) {
+          const whole = answer.codec.decode(answer.whole, callOf(), upstream).usage;
+          for (const told of [whole, streamed(answer)]) {
+            const usage = readUsage(told ?? { prompt_tokens: 0, completion_tokens: 0 });
+            expect(usage && tokenCost(usage, CLASSED), answer.by).to.equal(BigInt(cost));
+          }
+        }
+      }),
+    );
+  });
 
   it('is nothing more where the counters are zero or null', () => {
     const none = { server_tool_use: { web_search_requests: 0 }, num_sources_used: 0, plugins: {} };
