@@ -109,7 +109,7 @@ export class SourceTexts {
 }
 
 /**
- * The bytes of a parsed string in UTF-8. Each escape but `\\u` is two characters for one, of a byte
+ * The bytes of a parsed string in UTF-8. Each escape but `\u` is two characters for one, of a byte
  * each, so that the difference of the lengths tells what escapes and quotes take.
  */
 function bytesOf(text: string, written: string, string: Buffer): number {
