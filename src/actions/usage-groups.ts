@@ -1,5 +1,6 @@
 import { GatewayError } from '../core/errors.js';
 import { DAY_MS, dayName, startOf } from './days.js';
+import type { UsageSplit } from '../store/ledger/usage-days.js';
 import { NOTHING_USED, type UsageFigures, type UsageRow } from '../store/ledger/usage.js';
 import { invalid } from './action.js';
 
@@ -66,16 +67,24 @@ export function wrongDays(
   }
 }
 
+/** The usage that is summed; a missing field matches all. */
+interface UsageFilter {
+  model?: string | undefined;
+  key_id?: string | undefined;
+  agent?: string | undefined;
+}
+
+const SPLITS = { day: 'day_ms', model: 'model', key: 'key_id', agent: 'agent' } as const;
+
+/** By what `groupUsage` needs rows split: a year has thousands of rows by all. */
+export function splitOf(by: Grouping, only: UsageFilter): UsageSplit[] {
+  return Object.values(SPLITS).filter(
+    (name) => name === SPLITS[by] || (name !== 'day_ms' && only[name] !== undefined),
+  );
+}
+
 /** Sums rows by day, model, key or agent, within the filter. */
-export function groupUsage(
-  rows: readonly UsageRow[],
-  by: Grouping,
-  only: {
-    model?: string | undefined;
-    key_id?: string | undefined;
-    agent?: string | undefined;
-  } = {},
-): Usage {
+export function groupUsage(rows: readonly UsageRow[], by: Grouping, only: UsageFilter = {}): Usage {
   const totals = nothing();
   const groups = new Map<string | null, UsageGroup>();
   for (const row of rows) {

@@ -4,6 +4,7 @@ import type { Key } from '../store/keys/keys.js';
 import { oneAction } from './action.js';
 import {
   groupUsage,
+  splitOf,
   usageRange,
   type Grouping,
   type Usage,
@@ -32,8 +33,9 @@ export const showUsage = oneAction({
       throw new GatewayError('forbidden', 'An API key reads its own usage only.');
     }
     const range = usageRange({ from, to }, now());
-    const rows = await store.usage(account_id, range);
-    const usage = groupUsage(rows, by, { model, key_id, agent });
+    const only = { model, key_id, agent };
+    const rows = await store.usage(account_id, range, splitOf(by, only));
+    const usage = groupUsage(rows, by, only);
     return { usage, range, by, keys: by === 'key' ? await store.keys(account_id) : [] };
   },
   routes: [

@@ -214,7 +214,7 @@ function assemble(
         readAllowances(knex, owner_kind, owner_ids, { now_ms: now(), calendar }),
       ),
     ledger: (account_id, page) => ledger(database, account_id, page),
-    usage: (account_id, range) => usage(database, account_id, range),
+    usage: (account_id, range, split) => usage(database, account_id, range, split),
     spend: (account_id, range) => spend(database, account_id, range),
     verify: () => verify(database),
     openHolds: () => openHolds(database),

@@ -12,6 +12,7 @@ import type { Key, NewKeyTerms } from './keys/keys.js';
 import type { Charge, LedgerEntry } from './ledger/ledger-columns.js';
 import type { LedgerPage } from './ledger/ledger.js';
 import type { UsageRow } from './ledger/usage.js';
+import type { UsageSplit } from './ledger/usage-days.js';
 import type { LiveProcess } from './leases/leases.js';
 import type { HostedImageStore } from './images/hosted-images.js';
 import type { VerifyReport } from './verify/verify.js';
@@ -217,10 +218,14 @@ export interface Store {
   ): Promise<ReadonlyMap<string, readonly AllowanceState[]>>;
   ledger(account_id: string, page: LedgerPage): Promise<LedgerEntry[]>;
   /**
-   * The usage of an account by day, model, key and agent: of the whole days of UTC that have a part
-   * in the range. Throws `StoreError` for more than 366 days.
+   * The usage of an account by day, model, key and agent, or by some of them: of the whole days of
+   * UTC that have a part in the range. Throws `StoreError` for more than 366 days.
    */
-  usage(account_id: string, range: { from_ms: number; to_ms: number }): Promise<UsageRow[]>;
+  usage(
+    account_id: string,
+    range: { from_ms: number; to_ms: number },
+    split?: readonly UsageSplit[],
+  ): Promise<UsageRow[]>;
   /**
    * The spending of each key of an account on whole days of UTC, less the refunds on those days. It
    * is read from the totals of requests, which are a second or two behind the charges.

@@ -40,7 +40,8 @@ const PART_NAMES = Object.keys(AMOUNTS).flatMap((name) =>
 );
 
 /** What day, model, key and agent of an account split. An entry without one of them has ''. */
-const SPLIT = ['day_ms', 'model', 'key_id', 'agent'] as const;
+export const SPLIT = ['day_ms', 'model', 'key_id', 'agent'] as const;
+export type UsageSplit = (typeof SPLIT)[number];
 const KEY = ['account_id', ...SPLIT].join(', ');
 const FIGURES = ['calls', ...PART_NAMES, ...COUNTS];
 
@@ -78,17 +79,24 @@ export const ROLL_UP_USAGE = (dialect: Dialect, from: string, to: string): strin
   on conflict (${KEY}) do update set
     ${FIGURES.map((name) => `${name} = usage_days.${name} + excluded.${name}`).join(', ')}`;
 
-/** The kept sums of an account's days, and the last entry that is in them. */
+const KEPT_SUMS = [
+  ...['calls', ...PART_NAMES].map((name) => `cast(sum(${name}) as bigint) as ${name}`),
+  ...COUNTS.map((name) => `sum(${name}) as ${name}`),
+];
+
+/** The kept sums of an account's days, only split by these, and the last entry that is in them. */
 export async function keptSums(
   trx: Knex,
   account_id: string,
   { from_ms, to_ms }: { from_ms: number; to_ms: number },
+  split: readonly UsageSplit[],
 ): Promise<{ sums: UsageSum[]; upto: bigint }> {
   const sums: UsageSum[] = await trx('usage_days')
     .where({ account_id })
     .where('day_ms', '>', from_ms - DAY_MS)
     .where('day_ms', '<', to_ms)
-    .select([...SPLIT, ...FIGURES]);
+    .groupBy([...split])
+    .select([...split, ...KEPT_SUMS.map((sql) => trx.raw(sql))]);
   const mark: { ledger_id: bigint } | undefined = await trx('request_roll_up').first('ledger_id');
   return { sums, upto: mark?.ledger_id ?? 0n };
 }

@@ -8,14 +8,16 @@ import {
   COUNTS,
   DAY_MS,
   keptSums,
+  SPLIT,
   sumsOfEntries,
   type Amount,
+  type UsageSplit,
   type UsageSum,
 } from './usage-days.js';
 
 /** The usage and the charges of a day, by model, key and agent. */
 export interface UsageRow extends Record<TokenClass, number> {
-  /** `YYYY-MM-DD`, of UTC. */
+  /** `YYYY-MM-DD`, of UTC. By what rows are not split, they have '' or null. */
   day: string;
   model: string;
   key_id: string | null;
@@ -67,15 +69,16 @@ export async function usage(
   database: Database,
   account_id: string,
   range: { from_ms: number; to_ms: number },
+  split: readonly UsageSplit[] = SPLIT,
 ): Promise<UsageRow[]> {
   if (range.to_ms - range.from_ms > MAX_DAYS * DAY_MS) {
     throw new StoreError(`Usage is added up for at most ${MAX_DAYS} days at once.`);
   }
   const rows = new Map<string, UsageRow>();
-  const { sums, upto } = await database.snapshot((trx) => keptSums(trx, account_id, range));
-  for (const sum of sums) add(rows, sum);
+  const { sums, upto } = await database.snapshot((trx) => keptSums(trx, account_id, range, split));
+  for (const sum of sums) add(rows, sum, split);
   for await (const sum of freshSums(database, account_id, upto)) {
-    if (sum.day_ms > range.from_ms - DAY_MS && sum.day_ms < range.to_ms) add(rows, sum);
+    if (sum.day_ms > range.from_ms - DAY_MS && sum.day_ms < range.to_ms) add(rows, sum, split);
   }
   return [...rows.values()].toSorted(
     (one, other) =>
@@ -112,11 +115,13 @@ async function* freshSums(
   }
 }
 
-function add(rows: Map<string, UsageRow>, sum: UsageSum): void {
-  const day = new Date(Number(sum.day_ms)).toISOString().slice(0, 10);
-  const { model } = sum;
-  const key_id = sum.key_id || null;
-  const agent = sum.agent || null;
+function add(rows: Map<string, UsageRow>, sum: UsageSum, split: readonly UsageSplit[]): void {
+  const nameIn = (of: Exclude<UsageSplit, 'day_ms'>): string => (split.includes(of) ? sum[of] : '');
+  const isOfDay = split.includes('day_ms');
+  const day = isOfDay ? new Date(Number(sum.day_ms)).toISOString().slice(0, 10) : '';
+  const model = nameIn('model');
+  const key_id = nameIn('key_id') || null;
+  const agent = nameIn('agent') || null;
   const name = JSON.stringify([day, model, key_id, agent]);
   const row = rows.get(name) ?? { day, model, key_id, agent, ...NOTHING_USED };
   row.calls += Number(sum.calls);

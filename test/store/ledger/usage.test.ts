@@ -161,6 +161,10 @@ onEachStore('usage from the ledger', (ground) => {
     ];
     const range = { from_ms: MIDNIGHT, to_ms: MIDNIGHT + 2 * DAY_MS };
     const seen: unknown[] = [];
+    const usageBySome = () => {
+      const splits = [['day_ms'], ['model'], ['key_id', 'model']] as const;
+      return Promise.all(splits.map((split) => store.usage(id, range, split)));
+    };
     for (let at = 0; at < 2; at += 1) {
       for (const day of [0, 1, 2]) {
         for (const kind of at === 0 ? kinds : kinds.slice(0, 4)) {
@@ -172,8 +176,11 @@ onEachStore('usage from the ledger', (ground) => {
       const request_id = (await store.ledger(id, { limit: 99 })).at(-1)?.reference ?? '';
       await store.refund({ request_id, amount_nano: 2n });
       seen.push(await store.usage(id, range));
+      const split = await usageBySome();
       await rollUp(ground, store);
       expect(await store.usage(id, range)).to.deep.equal(seen.at(-1));
+      expect(await usageBySome()).to.deep.equal(split);
+      expect(split.map((rows) => rows.length)).to.deep.equal([2, 2, 3]);
       expect(await store.verify()).to.deep.include({ faults: [] });
     }
     const [first, second] = seen as [{ calls: number }[], { calls: number }[]];
