@@ -74,9 +74,9 @@ export async function fillMonth(url: string, total: number): Promise<void> {
       console.log(`${to} rows, ${((performance.now() - began) / 1_000).toFixed(0)} s`);
     }
   }
-  if (written < total) {
-    await database.write(pay);
-    await database.write(addOldTotals);
+  if (written < total) await database.write(pay);
+  // The statistics of PostgreSQL come by themselves, but later; SQLite has none.
+  if ((await database.write(addOldTotals)) && dialect === 'postgres') {
     await database.read((knex) => knex.raw('analyze').then(() => undefined));
   }
   console.log(`filled in ${((performance.now() - began) / 1_000).toFixed(0)} s`);
@@ -227,17 +227,34 @@ async function pay(trx: Knex): Promise<void> {
     (select sum(amount_nano) from ledger where account_id = accounts.id)`);
 }
 
-/** Totals of the months before, whose records are swept: of all accounts together, and of a few. */
-async function addOldTotals(trx: Knex): Promise<void> {
-  const accounts = ['', ...[0, 2, 3, ACCOUNTS - 1].map(accountAt)].map((id) => `'${id}'`).join();
+/**
+ * Totals of the months before, whose records are swept: the days of all accounts together and of a
+ * few, and the hours of all accounts together and of small ones. False if they are there already.
+ */
+async function addOldTotals(trx: Knex): Promise<boolean> {
+  const old = trx('request_totals')
+    .where({ period: 'day' })
+    .where('start_ms', '<', START_MS - DAY_MS);
+  if ((await old.first('calls')) !== undefined) return false;
+  const listed = (numbers: readonly number[]): string =>
+    ['', ...numbers.map(accountAt)].map((id) => `'${id}'`).join();
+  const few = listed([0, 2, 3, ACCOUNTS - 1]);
+  const small = listed([ACCOUNTS - 2, ACCOUNTS - 1]);
   const firstDay = START_MS - (START_MS % DAY_MS) + DAY_MS;
-  for (const table of ['request_totals', 'request_latencies', 'usage_days']) {
+  const ofPeriods = `period in ('hour', 'day', 'account_day') and start_ms >= ${firstDay}
+    and (account_id in (${small}) or (period <> 'hour' and account_id in (${few})))`;
+  const conditions = {
+    request_totals: ofPeriods,
+    request_latencies: ofPeriods,
+    usage_days: `day_ms >= ${firstDay} and account_id in (${few})`,
+  };
+  for (const [table, condition] of Object.entries(conditions)) {
     const names = Object.keys(await trx(table).columnInfo()).join();
-    const time = table === 'usage_days' ? 'day_ms' : 'start_ms';
     for (let months = OLD_MONTHS; months > 0; months -= 1) {
-      const shifted = names.replace(time, `${time} - ${months * 30 * DAY_MS}`);
+      const shifted = names.replace(/(?:start|day)_ms/u, `$& - ${months * 30 * DAY_MS}`);
       await trx.raw(`insert into ${table} (${names}) select ${shifted} from ${table}
-        where ${time} >= ${firstDay} and account_id in (${accounts}) on conflict do nothing`);
+        where ${condition} on conflict do nothing`);
     }
   }
+  return true;
 }
