@@ -6,12 +6,12 @@ import { runPage, startsOfPage, withShellBlocks } from '../helpers/run-page.js';
 
 /** Every block of a shell that is shown and not run. */
 const NOT_RUN = [
+  'docs/benchmarks.md: takes minutes, and needs another gateway',
+  'docs/benchmarks.md: takes minutes, and needs another gateway',
+  'docs/benchmarks.md: takes minutes, and needs another gateway',
   ...CODING_AGENTS.map(
     () => 'docs/coding-agents.md: starts a coding agent, which npm run test:agents does',
   ),
-  'docs/benchmarks.md: takes minutes, and needs another gateway',
-  'docs/benchmarks.md: takes minutes, and needs another gateway',
-  'docs/benchmarks.md: takes minutes, and needs another gateway',
   'docs/command-line.md: needs the ID of a key',
   'docs/install.md: copies the store of a service',
   'docs/install.md: installs into a cluster',
