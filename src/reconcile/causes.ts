@@ -33,6 +33,8 @@ export interface Cause {
 /** What the export tells: costs alone, tokens alone, or both, and the number of calls. */
 export interface ExportFacts {
   classes: readonly ExportClass[];
+  /** The classes that it has costs of. */
+  costed: readonly ExportClass[];
   has_costs: boolean;
   has_calls: boolean;
 }
@@ -78,10 +80,12 @@ export function causesOf(
   };
   const whole = wholeOfDays(days);
   const uncounted = uncountedClasses(whole, facts);
-  const isRepriced = facts.classes.length === 0 && hasOneRatio(days);
+  const isWithoutTokens = facts.classes.length === 0;
+  const isRepriced = isWithoutTokens && hasOtherPrice(days, facts, price);
   for (const day of days) {
     const difference_nano = day.billed.cost_nano - day.charged.cost_nano;
-    const volume = isRepriced ? undefined : volumeCause(day, facts);
+    const isOfClass = isWithoutTokens && uncounted.some((name) => isBilled(day, name));
+    const volume = isRepriced || isOfClass ? undefined : volumeCause(day, facts);
     const volume_nano = volume ? volumeNano(day, difference_nano, price, facts) : 0n;
     if (volume) note(volume, day, volume_nano);
     const price_nano = difference_nano - volume_nano;
@@ -91,8 +95,9 @@ export function causesOf(
   }
   if (!sums.has('class_without_price')) {
     for (const day of days) {
-      const isBilled = uncounted.some((name) => day.billed.tokens[name] > 0);
-      if (isBilled) note('class_without_price', day, 0n, uncounted);
+      if (uncounted.some((name) => isBilled(day, name))) {
+        note('class_without_price', day, 0n, uncounted);
+      }
     }
   }
   return [...sums]
@@ -100,12 +105,17 @@ export function causesOf(
     .map(([cause, sum]) => causeOf(cause, sum, { whole, facts, price }));
 }
 
-/** The classes that the bill has tokens of, and the ledger none. */
-function uncountedClasses({ billed, charged }: BilledDay, facts: ExportFacts): ExportClass[] {
+/** The classes that the bill has tokens or costs of, and the ledger none. */
+function uncountedClasses(whole: BilledDay, { classes, costed }: ExportFacts): ExportClass[] {
+  const { charged } = whole;
   if (charged.calls === 0) return [];
-  return facts.classes.filter(
-    (name) => PART_OF[name] && billed.tokens[name] > 0 && charged.tokens[name] === 0,
+  return (classes.length > 0 ? classes : costed).filter(
+    (name) => PART_OF[name] && isBilled(whole, name) && charged.tokens[name] === 0,
   );
+}
+
+function isBilled({ billed }: BilledDay, name: ExportClass): boolean {
+  return billed.tokens[name] > 0 || (billed.cost_by_class[name] ?? 0n) > 0n;
 }
 
 /** Why one side has calls or tokens on a day that the other has not; undefined if both have. */
@@ -179,13 +189,14 @@ function isPriceDifference(nano: bigint, { billed, charged }: BilledDay): boolea
 
 /** The classes whose missing price or count explains that the same tokens cost something else. */
 function suspectClasses(
-  { billed }: BilledDay,
+  day: BilledDay,
   price_nano: bigint,
   uncounted: readonly ExportClass[],
   { classes }: ExportFacts,
   price: PriceByClass | undefined,
 ): ExportClass[] {
-  const unknown = uncounted.filter((name) => billed.tokens[name] > 0);
+  const { billed } = day;
+  const unknown = uncounted.filter((name) => isBilled(day, name));
   if (unknown.length > 0) return unknown;
   if (!price) return [];
   return classes.filter((name) => {
@@ -200,12 +211,48 @@ function suspectClasses(
   });
 }
 
-/** Whether the bill is the same multiple of the ledger on all days that differ, at least two. */
-function hasOneRatio(days: readonly BilledDay[]): boolean {
-  const ratios = days
-    .filter(({ billed, charged }) => billed.cost_nano > 0n && charged.cost_nano > 0n)
-    .filter(({ billed, charged }) => !isRounding(billed.cost_nano - charged.cost_nano))
-    .map(({ billed, charged }) => Number(billed.cost_nano) / Number(charged.cost_nano));
+/** What the bill has, and what the ledger has, for the same. */
+type Pair = readonly [there_nano: bigint, here_nano: bigint];
+
+/**
+ * Whether the costs of a bill without tokens differ by their price: as a whole or in each class
+ * that differs, by one factor on all days that do. Where only days with estimates differ, these
+ * are the cause.
+ */
+function hasOtherPrice(
+  days: readonly BilledDay[],
+  { costed }: ExportFacts,
+  price: PriceByClass | undefined,
+): boolean {
+  const differing = days.filter((day) => isOther(costsOfDay(day)));
+  const hasEstimates = ({ charged }: BilledDay): boolean => charged.estimated.calls > 0;
+  if (differing.every(hasEstimates) && !days.every(hasEstimates)) return false;
+  if (hasOneRatio(days.map(costsOfDay))) return true;
+  if (!price) return false;
+  const byClass = costed.map((name) =>
+    days.flatMap(({ billed, charged }): Pair[] => {
+      const here_nano = (rateOf(price, name) * BigInt(charged.tokens[name])) / MILLION;
+      return here_nano > 0n ? [[billed.cost_by_class[name] ?? 0n, here_nano]] : [];
+    }),
+  );
+  const used = byClass.filter((pairs) => pairs.length > 0);
+  const other = used.filter((pairs) => pairs.some(isOther));
+  return other.length < used.length && other.every(hasOneRatio);
+}
+
+function costsOfDay({ billed, charged }: BilledDay): Pair {
+  return [billed.cost_nano, charged.cost_nano];
+}
+
+function isOther([there_nano, here_nano]: Pair): boolean {
+  return !isRounding(there_nano - here_nano);
+}
+
+/** Whether the bill is the same multiple of the ledger wherever they differ, at least twice. */
+function hasOneRatio(pairs: readonly Pair[]): boolean {
+  const ratios = pairs
+    .filter((pair) => pair.every((nano) => nano > 0n) && isOther(pair))
+    .map(([there_nano, here_nano]) => Number(there_nano) / Number(here_nano));
   return ratios.length > 1 && Math.max(...ratios) <= Math.min(...ratios) * 1.01;
 }
 
@@ -265,10 +312,12 @@ function moreTokens({ days }: Sum): string {
 
 function classText(classes: readonly ExportClass[], { whole }: Known): string {
   const told = classes.map((name) => {
-    const billed = whole.billed.tokens[name];
+    const { tokens, cost_by_class } = whole.billed;
+    const dollars = withDollarSign(formatDollars(cost_by_class[name] ?? 0n));
+    const billed = tokens[name] > 0 ? counted(tokens[name], 'token') : dollars;
     return whole.charged.tokens[name] === 0
-      ? `${name}, of which the bill has ${counted(billed, 'token')} and the ledger none`
-      : `${name}, which gateway.yaml has no price for (${counted(billed, 'token')})`;
+      ? `${name}, of which the bill has ${billed} and the ledger none`
+      : `${name}, which gateway.yaml has no price for (${billed})`;
   });
   return `a class without a price: ${told.join('; ')}`;
 }

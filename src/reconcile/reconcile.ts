@@ -1,4 +1,4 @@
-import { EXPORT_CLASSES, type ExportFormat } from '../core/provider-export.js';
+import { EXPORT_CLASSES, type ExportClass, type ExportFormat } from '../core/provider-export.js';
 import type { Configuration } from '../core/configuration.js';
 import { formatDollars } from '../lib/money.js';
 import type {
@@ -113,6 +113,7 @@ async function readBill({ files, named, from, to }: ReconcileTerms): Promise<Bil
   const used = new Set<ExportFormat>();
   const names = new Map<string, Map<string, Billed>>();
   const has = { has_costs: false, has_calls: false };
+  const costed = new Set<ExportClass>();
   let groups = 0;
   let [first, last] = [from ?? '9999-12-31', to ?? '0000-01-01'];
   for (const file of files) {
@@ -125,6 +126,7 @@ async function readBill({ files, named, from, to }: ReconcileTerms): Promise<Bil
       if (model === undefined) continue;
       has.has_costs ||= cost_nano !== undefined;
       has.has_calls ||= calls !== undefined;
+      if (line.class) costed.add(line.class);
       const days = names.get(model) ?? new Map<string, Billed>();
       names.set(model, days);
       let sum = days.get(day);
@@ -146,7 +148,9 @@ async function readBill({ files, named, from, to }: ReconcileTerms): Promise<Bil
   const classes = EXPORT_CLASSES.filter((name) =>
     [...used].some((format) => format.classes.includes(name)),
   );
-  return { formats: used, classes, names, ...has, first_day: first, last_day: last };
+  const days = { first_day: first, last_day: last };
+  const facts = { classes, costed: EXPORT_CLASSES.filter((name) => costed.has(name)), ...has };
+  return { formats: used, names, ...facts, ...days };
 }
 
 /** Throws `ExportFault` where the file does not decide which entries it is the bill of. */
@@ -187,7 +191,8 @@ function ledgerOf(
   for (const day of charged) {
     const model = isOne ? ALL_MODELS : upstreamName(day, configuration);
     ledger.models.add(model);
-    addCharges(chargedOn(ledger, model, day.day), day, bill.classes);
+    const classes = bill.classes.length > 0 ? bill.classes : bill.costed;
+    addCharges(chargedOn(ledger, model, day.day), day, classes);
   }
   if (isOne) ledger.models.add(ALL_MODELS);
   else for (const model of configuredModels(configuration, providers)) ledger.models.add(model);

@@ -14,6 +14,7 @@ import { causesOf, type ExportFacts, type PriceByClass } from '../../src/reconci
 
 const FACTS: ExportFacts = {
   classes: ['input', 'cached_input', 'cache_write', 'output'],
+  costed: [],
   has_costs: true,
   has_calls: true,
 };
@@ -177,7 +178,7 @@ describe('the likely causes of a difference', () => {
   });
 
   it('are told from costs alone: one factor is a price, one day is not', () => {
-    const facts = { classes: [], has_costs: true, has_calls: false };
+    const facts = { classes: [], costed: [], has_costs: true, has_calls: false };
     const bare = (nano: bigint, at: number, more: Partial<Charged> = {}) =>
       day({ calls: 0, tokens: tokensOf({}), cost_nano: nano }, more, at);
     const dear = 5_400_000_000n;
@@ -188,6 +189,35 @@ describe('the likely causes of a difference', () => {
     const estimated = { calls: 1, tokens: 5 };
     expect(told([bare(dear, 1, { estimated })], facts)).to.deep.equal([['estimates', '0.90']]);
     expect(told([bare(4_000_000_000n, 1)], facts)).to.deep.equal([['missing_in_export', '-0.50']]);
+  });
+
+  it('are told from costs by class: of one that is dearer, and of one that the ledger has not', () => {
+    const classes = ['input', 'cached_input', 'output'] as const;
+    const facts = { classes: [], costed: classes, has_costs: true, has_calls: false };
+    const costs = (cost_by_class: Billed['cost_by_class'], at: number, calls = 0) => {
+      const cost_nano = Object.values(cost_by_class).reduce((sum, nano) => sum + nano, 0n);
+      const more = { estimated: { calls, tokens: calls } };
+      return day({ calls: 0, tokens: tokensOf({}), cost_nano, cost_by_class }, more, at);
+    };
+    const [input, output] = [3_000_000_000n, 1_500_000_000n];
+    const same = costs({ input, output }, 1);
+    // The days differ by other factors than each class.
+    const dear = [
+      costs({ input, output: 1_800_000_000n }, 2),
+      costs({ input, output: 1_800_000_000n }, 3, 1),
+    ];
+    expect(told([same, ...dear], facts)).to.deep.equal([['stale_price', '0.60']]);
+    const both = [2, 3].map((at) => costs({ input: input * BigInt(at), output: output * 2n }, at));
+    expect(told([same, ...both], facts)).to.deep.equal([['calls_outside', '12.00']]);
+    const guessed = [2, 3].map((at) => costs({ input, output: 1_800_000_000n }, at, 1));
+    expect(told([same, ...guessed], facts)).to.deep.equal([['estimates', '0.60']]);
+    const cached = costs({ input, output, cached_input: 300_000_000n }, 2);
+    const [cause] = causesOf([same, cached], facts, PRICE);
+    expect(cause?.text).to.equal(
+      'a class without a price: cached_input, of which the bill has $0.30 and the ledger none, ' +
+        'on 2026-10-02',
+    );
+    expect(told([same, cached], facts)).to.deep.equal([['class_without_price', '0.30']]);
   });
 
   it('explain all that differs, whatever differs', () => {

@@ -263,6 +263,40 @@ export const writeAws: WriteExport = (folder, calls, pricesOn) => {
   return [writer(folder)('aws.csv.gz', gzipSync(text))];
 };
 
+const AZURE_SIDES: Partial<Record<ExportClass, string>> = {
+  input: 'Inp',
+  cached_input: 'cached Inp',
+  output: 'Outp',
+};
+
+export const writeAzure: WriteExport = (folder, calls, pricesOn) => {
+  const head =
+    'Date,MeterCategory,MeterSubCategory,MeterName,ProductName,ResourceGroup,UnitOfMeasure,' +
+    'Quantity,CostInBillingCurrency,BillingCurrencyCode,ChargeType,Tags';
+  const lines = costsOf(sumsOf(calls), pricesOn).map(({ day, model, name, tokens, dollars }) => {
+    const [year, month, date] = day.split('-');
+    return [
+      `${month}/${date}/${year}`,
+      'Foundry Models',
+      'Azure OpenAI',
+      `${model.replaceAll('-', ' ')} ${AZURE_SIDES[name] ?? ''} glbl Tokens`,
+      `Azure OpenAI - ${model} - US East`,
+      'models',
+      '1K',
+      tokens / 1_000,
+      dollars,
+      'USD',
+      'Usage',
+      '"""team"": ""a, b"""',
+    ].join(',');
+  });
+  const others = [
+    '10/01/2026,Storage,Standard HDD,Disk,Disk,models,1/Month,1,55.00,USD,Usage,',
+    '10/01/2026,Foundry Models,Azure OpenAI,Provisioned Managed,PTU,models,1,1,77.00,USD,Purchase,',
+  ];
+  return [writer(folder)('azure.csv', `\uFEFF${[head, ...lines, ...others].join('\r\n')}\r\n`)];
+};
+
 export const writeOpenRouter: WriteExport = (folder, calls, pricesOn) => {
   const head =
     'generation_id,created_at,cost_total,cost_web_search,cost_cache,cost_file_processing,' +
