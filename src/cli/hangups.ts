@@ -1,3 +1,7 @@
+import { restartWithHeapFlags } from './heap-flags.js';
 import { catchHangups } from './signals.js';
 
-if (process.argv[2] === 'serve') catchHangups();
+if (process.argv[2] === 'serve') {
+  restartWithHeapFlags();
+  catchHangups();
+}

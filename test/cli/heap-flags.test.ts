@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { type Restartable, restartWithHeapFlags } from '../../src/cli/heap-flags.js';
+
+/** How a process of a new Node would start itself again; undefined if it goes on as it is. */
+function restartOf(changed: Partial<Restartable>): readonly string[] | undefined {
+  let args: readonly string[] | undefined;
+  restartWithHeapFlags({
+    argv: ['/usr/bin/node', '/app/main.js', 'serve', '--workers', '2'],
+    channel: undefined,
+    env: {},
+    execArgv: ['--enable-source-maps'],
+    execPath: '/usr/bin/node',
+    platform: 'linux',
+    execve(file, given) {
+      args = [file, ...given];
+      return undefined as never;
+    },
+    ...changed,
+  } as Restartable);
+  return args;
+}
+
+describe('restartWithHeapFlags', () => {
+  it('starts the same command again, with flags that bound the heap', () => {
+    expect(restartOf({})).to.deep.equal([
+      '/usr/bin/node',
+      '/usr/bin/node',
+      '--enable-source-maps',
+      '--max-semi-space-size=16',
+      '--heap-growing-percent=100',
+      '/app/main.js',
+      'serve',
+      '--workers',
+      '2',
+    ]);
+  });
+
+  it('does not start twice, and leaves a size that the operator has chosen', () => {
+    expect(restartOf({ execArgv: ['--max-semi-space-size=16'] })).to.equal(undefined);
+    expect(restartOf({ env: { NODE_OPTIONS: '--max_semi_space_size=64' } })).to.equal(undefined);
+  });
+
+  it('goes on where Node cannot do it, or a parent process would lose its channel', () => {
+    expect(restartOf({ execve: undefined })).to.equal(undefined);
+    expect(restartOf({ platform: 'win32' })).to.equal(undefined);
+    const channel = { ref: () => undefined, unref: () => undefined };
+    expect(restartOf({ channel } as Partial<Restartable>)).to.equal(undefined);
+  });
+});
