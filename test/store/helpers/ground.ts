@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { migrateSchema, writeNewStore } from '../../helpers/new-store.js';
+import { writeNewStore } from '../../helpers/new-store.js';
 import { openSqliteFile } from '../../../src/store/sqlite/sqlite-driver.js';
 import { MACHINE } from '../../../src/store/leases/liveness.js';
 import { openStore } from '../../../src/store/open.js';
+import { PostgresSchema } from './postgres-schema.js';
 import type { Store } from '../../../src/store/store-types.js';
 import type { Charge } from '../../../src/store/ledger/ledger-columns.js';
 
@@ -88,7 +89,8 @@ export function onEachStore(
 ): void {
   const postgres = process.env.TOLLGATE_TEST_POSTGRES;
   const grounds = new Map<StoreName, () => Promise<Place>>([['SQLite', makeSqlite]]);
-  if (postgres) grounds.set('PostgreSQL', () => makePostgres(postgres));
+  const spares: PostgresSchema[] = [];
+  if (postgres) grounds.set('PostgreSQL', () => makePostgres(postgres, spares));
   for (const [name, make] of grounds) {
     if (!names.includes(name)) continue;
     describe(`${subject} on ${name}`, () => {
@@ -97,6 +99,9 @@ export function onEachStore(
       define(ground, name);
       // Last, so that whatever a test has opened on it is closed by then.
       afterEach(() => ground.end());
+      after(async () => {
+        for (const spare of spares.splice(0)) await spare.drop();
+      });
     });
   }
 }
@@ -139,23 +144,25 @@ async function makeSqlite(): Promise<Place> {
   };
 }
 
-async function makePostgres(base: string): Promise<Place> {
-  const schema = `tollgate_${randomUUID().replaceAll('-', '')}`;
+/** `spares` are the migrated schemas that tests before have left as new, of which it takes one. */
+async function makePostgres(base: string, spares: PostgresSchema[] = []): Promise<Place> {
+  const name = `tollgate_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(base);
-  url.searchParams.set('options', `-c search_path=${schema}`);
-  url.searchParams.set('application_name', schema.slice(0, 40));
+  url.searchParams.set('options', `-c search_path=${name}`);
+  url.searchParams.set('application_name', name.slice(0, 40));
   const connected = async (): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: url.href });
     await client.connect();
     return client;
   };
-  const own = await connected();
-  await own.query(`create schema ${schema}`);
+  const spare = spares.pop();
+  const schema = spare ?? new PostgresSchema(await connected());
+  await (spare ? spare.rename(name) : schema.create(name));
   return {
     dialect: 'postgres',
     url: url.href,
-    sql: async (text) => (await own.query<Row>(text)).rows,
-    migrate: () => migrateSchema(own, url.href),
+    sql: async (text) => (await schema.client.query<Row>(text)).rows,
+    migrate: () => schema.migrate(url.href),
     async lock(text) {
       const client = await connected();
       await client.query(`begin; ${text}`);
@@ -165,8 +172,8 @@ async function makePostgres(base: string): Promise<Place> {
       };
     },
     async drop() {
-      await own.query(`drop schema ${schema} cascade`);
-      await own.end();
+      if (await schema.isMadeNew()) spares.push(schema);
+      else await schema.drop();
     },
   };
 }
