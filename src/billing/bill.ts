@@ -119,7 +119,7 @@ export function readPartialUsage(usage: unknown): TokenUsage | undefined {
 function readInput(details: Record<string, unknown>, read: TokenUsage): void {
   let rest = read.prompt_tokens;
   for (const name of INPUT_CLASSES) {
-    const count = details[detailOf(name)];
+    const count = details[DETAILS[name] ?? name];
     if (!isCount(count) || count > read.prompt_tokens) continue;
     read[name] = Math.min(count, rest);
     rest -= read[name];
@@ -129,17 +129,20 @@ function readInput(details: Record<string, unknown>, read: TokenUsage): void {
 function readOutput(details: Record<string, unknown>, read: TokenUsage): void {
   let rest = read.completion_tokens;
   for (const name of OUTPUT_CLASSES) {
-    const count = details[detailOf(name)];
+    const count = details[DETAILS[name] ?? name];
     if (!isCount(count) || count > read.completion_tokens) continue;
     read[name] = name === 'reasoning_tokens' ? count : Math.min(count, rest);
     if (name !== 'reasoning_tokens') rest -= read[name];
   }
 }
 
-/** The name that a class has in the details of its side. */
-function detailOf(name: TokenClass): string {
-  return name.replace(/^(audio|image)_(?:in|out)put_/u, '$1_');
-}
+/** The names that classes have in the details of their side, where these are others. */
+const DETAILS: Partial<Record<TokenClass, string>> = {
+  audio_input_tokens: 'audio_tokens',
+  image_input_tokens: 'image_tokens',
+  audio_output_tokens: 'audio_tokens',
+  image_output_tokens: 'image_tokens',
+};
 
 function isTierName(value: unknown): value is string {
   return typeof value === 'string' && /^\w[\w.-]{0,63}$/u.test(value);
@@ -265,49 +268,38 @@ function toolCost(
 /** The cost of tokens in millionths of a nano-dollar, before it is rounded. */
 function tokenMillionths(usage: TokenUsage, price: Price): bigint {
   let millionths = 0n;
-  for (const [, count, nano] of pricedTokens(usage, price)) {
-    if (count > 0) millionths += BigInt(count) * nano;
-  }
+  eachPricedClass(usage, price, (_unit, count, nano_per_million) => {
+    if (count > 0) millionths += BigInt(count) * nano_per_million;
+  });
   return millionths;
 }
 
-/** Each token once, in the class that it is priced by, with the price of a million of them. */
-export function pricedTokens(
+/**
+ * Gives each token once, in the class that it is priced by, with the price of a million of them.
+ * Each call costs it several times, so it makes no list.
+ */
+export function eachPricedClass(
   usage: TokenUsage,
   price: Price,
-): [unit: TokenUnit, count: number, nano_per_million: bigint][] {
-  const { cached_tokens = 0, cache_write_tokens = 0, cache_write_1h_tokens = 0 } = usage;
-  const { audio_input_tokens = 0, image_input_tokens = 0 } = usage;
-  const { audio_output_tokens = 0, image_output_tokens = 0 } = usage;
-  const written = cache_write_tokens + cache_write_1h_tokens;
-  const plain =
-    usage.prompt_tokens - cached_tokens - written - audio_input_tokens - image_input_tokens;
-  const text = usage.completion_tokens - audio_output_tokens - image_output_tokens;
+  take: (unit: TokenUnit, count: number, nano_per_million: bigint) => void,
+): void {
+  const { cached_tokens: cached = 0, cache_write_tokens: written = 0 } = usage;
+  const { cache_write_1h_tokens: written_1h = 0 } = usage;
+  const { audio_input_tokens: heard = 0, image_input_tokens: seen = 0 } = usage;
+  const { audio_output_tokens: spoken = 0, image_output_tokens: drawn = 0 } = usage;
   const { input_nano_per_million: input, output_nano_per_million: output } = price;
   const { cache_write_nano_per_million: write = input } = price;
-  return [
-    ['input_per_million', plain, input],
-    ['cached_input_per_million', cached_tokens, price.cached_input_nano_per_million ?? input],
-    ['cache_write_per_million', cache_write_tokens, write],
-    [
-      'cache_write_1h_per_million',
-      cache_write_1h_tokens,
-      price.cache_write_1h_nano_per_million ?? write,
-    ],
-    ['audio_input_per_million', audio_input_tokens, price.audio_input_nano_per_million ?? input],
-    ['image_input_per_million', image_input_tokens, price.image_input_nano_per_million ?? input],
-    ['output_per_million', text, output],
-    [
-      'audio_output_per_million',
-      audio_output_tokens,
-      price.audio_output_nano_per_million ?? output,
-    ],
-    [
-      'image_output_per_million',
-      image_output_tokens,
-      price.image_output_nano_per_million ?? output,
-    ],
-  ];
+  const plain = usage.prompt_tokens - cached - written - written_1h - heard - seen;
+  take('input_per_million', plain, input);
+  take('cached_input_per_million', cached, price.cached_input_nano_per_million ?? input);
+  take('cache_write_per_million', written, write);
+  const write_1h = price.cache_write_1h_nano_per_million ?? write;
+  take('cache_write_1h_per_million', written_1h, write_1h);
+  take('audio_input_per_million', heard, price.audio_input_nano_per_million ?? input);
+  take('image_input_per_million', seen, price.image_input_nano_per_million ?? input);
+  take('output_per_million', usage.completion_tokens - spoken - drawn, output);
+  take('audio_output_per_million', spoken, price.audio_output_nano_per_million ?? output);
+  take('image_output_per_million', drawn, price.image_output_nano_per_million ?? output);
 }
 
 const WITHOUT_CACHE = { cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 };

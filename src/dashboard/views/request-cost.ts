@@ -1,4 +1,4 @@
-import { callsCost, pricedTokens } from '../../billing/bill.js';
+import { callsCost, eachPricedClass } from '../../billing/bill.js';
 import { cardOf, cardsOf } from '../../billing/rate-card.js';
 import type { Price, TokenUnit } from '../../core/model.js';
 import type { RequestRecord } from '../../core/request-record.js';
@@ -105,15 +105,13 @@ function lineOf(name: string, count: number, price_nano: bigint): CostLine {
 
 /** A line for each class of tokens that costs something. */
 function tokenLines(usage: TokenUsage, card: Price): CostLine[] {
-  return pricedTokens(usage, card)
-    .filter(([, count, nano]) => count > 0 && nano > 0n)
-    .map(([unit, count, price_nano]) => ({
-      name: UNIT_WORDS[unit],
-      count,
-      price_nano,
-      by_million: true,
-      cost_nano: (BigInt(count) * price_nano) / MILLION,
-    }));
+  const lines: CostLine[] = [];
+  eachPricedClass(usage, card, (unit, count, price_nano) => {
+    if (count <= 0 || price_nano <= 0n) return;
+    const cost_nano = (BigInt(count) * price_nano) / MILLION;
+    lines.push({ name: UNIT_WORDS[unit], count, price_nano, by_million: true, cost_nano });
+  });
+  return lines;
 }
 
 const UNITS: Record<string, string> = {
