@@ -343,8 +343,8 @@ export const SQL = {
     on conflict (id) do nothing`,
   freshRecord: `
     select from request_roll_up
-    where exists (select from requests where seq > upto)
-      or exists (select from ledger where ledger.id > ledger_id)`,
+    where upto < (select max(seq) from requests)
+      or ledger_id < (select max(id) from ledger)`,
   begin: `
     insert into idempotency_keys
       (account_id, key_sha256, request_sha256, request_id, process_id, due_ms)
