@@ -56,7 +56,7 @@ async function timePages(): Promise<void> {
   writeFileSync(join(folder, 'gateway.yaml'), YAML);
   const gateway = await Gateway.open(await checkOrThrow(join(folder, 'gateway.yaml'), {}), {
     log: pino({ level: 'silent' }),
-    now: () => END_MS + performance.now(),
+    now: () => Math.floor(END_MS + performance.now()),
     random: Math.random,
   });
   const { port } = await gateway.listen();
