@@ -94,7 +94,7 @@ function kindsIn(tokensOfKind: (kind: Kind) => number): Record<string, number> {
 }
 
 /** Each of Google's two APIs has a field for the tier, and words of its own. */
-export function tierIn(reported: GeminiObject, event: GeminiObject): string | undefined {
+function tierIn(reported: GeminiObject, event: GeminiObject): string | undefined {
   const named = reported.serviceTier ?? event.serviceTier;
   if (typeof named === 'string') return shortTier(named);
   return trafficTier(reported.trafficType);
