@@ -102,16 +102,21 @@ export interface Balancer {
 export async function startBalancer(boxes: Boxes): Promise<Balancer> {
   let turn = 0;
   const sockets = new Set<Socket>();
-  /** The box that took the last connection from a port; undefined where none did. */
-  const takers = new Map<number, GatewayProcess | undefined>();
+  /** The boxes that the last connection from a port was offered to; the last one has it. */
+  const offered = new Map<number, readonly GatewayProcess[]>();
+  const isKilled = (box: GatewayProcess): boolean => boxes.isKilled(box);
+  const refused = new Set<number>();
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   };
   const offer = (client: Socket, client_port: number, left: readonly GatewayProcess[]): void => {
     const [box, ...others] = left;
-    takers.set(client_port, box);
-    if (!box) return void client.destroy();
+    if (!box) {
+      refused.add(client_port);
+      return void client.destroy();
+    }
+    offered.set(client_port, [...(offered.get(client_port) ?? []), box]);
     const server = connect(Number(new URL(box.url).port), '127.0.0.1');
     keep(server);
     const onRefused = (): void => offer(client, client_port, others);
@@ -127,16 +132,19 @@ export async function startBalancer(boxes: Boxes): Promise<Balancer> {
     turn += 1;
     const all = boxes.running;
     const first = turn % Math.max(all.length, 1);
-    offer(client, client.remotePort ?? 0, [...all.slice(first), ...all.slice(0, first)]);
+    const client_port = client.remotePort ?? 0;
+    offered.set(client_port, []);
+    refused.delete(client_port);
+    offer(client, client_port, [...all.slice(first), ...all.slice(0, first)]);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
     endOf: (client_port) => {
-      const taker = takers.get(client_port);
-      if (taker) return boxes.isKilled(taker) ? 'cut by a kill' : 'cut';
-      return boxes.running.every((box) => boxes.isKilled(box)) ? 'none alive' : 'refused by all';
+      const all = offered.get(client_port) ?? [];
+      if (!refused.has(client_port)) return all.slice(-1).some(isKilled) ? 'cut by a kill' : 'cut';
+      return all.every(isKilled) ? 'none alive' : 'refused by all';
     },
     close: () => {
       server.close();

@@ -146,7 +146,7 @@ async function judge(
     const { faults: broken } = await store.verify();
     const faults = [
       ...(lost > 0 && may_lose !== true
-        ? [`${short} answers were not charged, ${forgotten} videos forgotten`]
+        ? [`${short} answers were not charged, ${forgotten} videos never came`]
         : []),
       ...(doubled > 0 ? [`${doubled} answers were charged too much`] : []),
       ...(overspent > 0 ? [`${overspent} accounts are not what their charges say`] : []),

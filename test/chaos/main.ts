@@ -84,7 +84,7 @@ ${played.map(([one, outcome]) => rowOf(one, outcome)).join('\n')}
 ${stories.join('\n')}
 
 An answer is one that a client read to its end, or a video that it was given. **Lost** are answers
-that were not charged, or not in full, and videos that were ordered and that no box knows,
+that were not charged, or not in full, and videos that were ordered and never came,
 **doubled** those that were charged twice or too much, **overspent** the accounts with a balance
 below zero or other than their charges say. Charges without an answer are those of calls whose
 client was cut off. The **longest refusal** is the longest time in which all requests of one client
@@ -97,8 +97,7 @@ killed, \`none alive\` one while all processes were killed. Whatever else a clie
 fault, and end the command with 1: another status, a connection that broke without an answer, a
 stream without an end, an answer that did not come within a minute.
 
-Only an asynchronous standby can lose charges:
-see
+Only an asynchronous standby can lose charges: see
 [A primary and its standbys](operating.md#a-primary-and-its-standbys).
 `;
 }
