@@ -60,7 +60,8 @@ const DIALECTS: Record<Database['dialect'], Dialect> = {
 export async function fillMonth(url: string, total: number): Promise<void> {
   const database = openDatabase({ ...placeOfStore(url), statement_ms: 0 });
   const { dialect } = database;
-  const written = await countOf(database, 'requests');
+  const { seq: last } = await database.read(marksOf);
+  const written = Number(last);
   if (written === 0) await database.write((trx) => addAccounts(trx, DIALECTS[dialect]));
   const began = performance.now();
   if (dialect === 'postgres') {
@@ -117,13 +118,6 @@ async function fillAtOnce(trx: Knex, total: number): Promise<void> {
   }
   await addRequests(trx, 'postgres', { from: 0, to: total, total });
   for (const { sql } of rows) await trx.raw(sql);
-}
-
-async function countOf(database: Database, table: string): Promise<number> {
-  const row = await database.read<{ rows: bigint } | undefined>((knex) =>
-    knex(table).first(knex.raw('count(*) as rows')),
-  );
-  return Number(row?.rows ?? 0);
 }
 
 async function addAccounts(trx: Knex, { decimal, numbers }: Dialect): Promise<void> {
