@@ -126,7 +126,7 @@ export async function follow(link: Locator): Promise<void> {
 }
 
 /** Further rows of a table, and closed operations of the reference: axe takes as long for each. */
-const REPEATED = 'tbody tr:nth-child(n + 4), span:nth-child(n + 2) > .opblock:not(.is-open)';
+const REPEATED = 'tbody tr:nth-child(n + 6), span:nth-child(n + 4) > .opblock:not(.is-open)';
 
 /** Fails with each serious or critical fault that axe finds on the page, and where it stands. */
 export async function expectAccessible(page: Page): Promise<void> {
