@@ -17,11 +17,6 @@ interface Place {
   to: number;
 }
 
-/** One whose text has been read, with the bytes of the text in UTF-8. */
-interface TextPlace extends Place {
-  text_bytes: number;
-}
-
 /** Notes where the long strings of a JSON text stand, while its values are counted. */
 export class LongStrings implements StringTaker {
   readonly places: Place[] = [];
@@ -68,26 +63,16 @@ export class SourceTexts {
     for (const place of long) {
       const string = bytes.subarray(place.from, place.to);
       const isHuge = string.length > PIECE_BYTES;
-      const written = isHuge ? await decode(string) : decodePiece(string);
-      const text = parseCounted(written);
+      const text = parseCounted(isHuge ? await decode(string) : decodePiece(string));
       if (typeof text !== 'string') return undefined;
       texts.push(text);
-      found.add(text, { ...place, text_bytes: bytesOf(text, written, string) });
+      found.add(text, place);
       turn_bytes += string.length;
       if (turn_bytes < TURN_BYTES) continue;
       turn_bytes = 0;
       await longWorkTurns.next();
     }
     return { value: new Marks(mark, texts).fill(value), texts: new SourceTexts(bytes, found) };
-  }
-
-  /** The bytes of a text in UTF-8. They are known of a long string. */
-  bytesOf(text: string): number {
-    return this.#placeOf(text)?.text_bytes ?? Buffer.byteLength(text);
-  }
-
-  #placeOf(text: string): TextPlace | undefined {
-    return text.length < LONG ? undefined : this.#places?.of(text);
   }
 
   /** Frees the bytes. From then on, every string is written anew. */
@@ -106,15 +91,6 @@ export class SourceTexts {
     const text = JSON.stringify(lean);
     return gaps.found.length === 0 ? text : joined(text, gaps, bytes);
   }
-}
-
-/**
- * The bytes of a parsed string in UTF-8. Each escape but `\u` is two characters for one, of a byte
- * each, so that the difference of the lengths tells what escapes and quotes take.
- */
-function bytesOf(text: string, written: string, string: Buffer): number {
-  if (string.includes('\\u')) return Buffer.byteLength(text);
-  return string.length - (written.length - text.length);
 }
 
 function parsed(value: unknown): ParsedJson | undefined {
@@ -186,9 +162,9 @@ const SAMPLES = 64;
 
 /** The places of texts, found by some of their characters: to hash all takes as long as parsing. */
 class Places {
-  readonly #alike = new Map<number, { text: string; place: TextPlace }[]>();
+  readonly #alike = new Map<number, { text: string; place: Place }[]>();
 
-  add(text: string, place: TextPlace): void {
+  add(text: string, place: Place): void {
     if (text.length < LONG) return;
     const sample = sampleOf(text);
     const known = this.#alike.get(sample);
@@ -196,7 +172,7 @@ class Places {
     else if (known.length < MOST_ALIKE) known.push({ text, place });
   }
 
-  of(text: string): TextPlace | undefined {
+  of(text: string): Place | undefined {
     return this.#alike.get(sampleOf(text))?.find((one) => one.text === text)?.place;
   }
 }

@@ -14,17 +14,11 @@ import { repairBody } from './openai-tidy.js';
 import { asFunctions } from './openai-tools.js';
 import { fieldError, GatewayError } from '../../../core/errors.js';
 import { refuseDeep } from '../../../pipeline/nesting.js';
-import {
-  readMessage,
-  type MessageReader,
-  cacheControlField,
-  measureText,
-} from './openai-messages.js';
+import { readMessage, type MessageReader, cacheControlField } from './openai-messages.js';
 import { isFree, type Capability, type Model } from '../../../core/model.js';
 import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import type { MediaFile } from '../../../lib/media-reader.js';
 import { isRecord } from '../../../lib/objects.js';
-import type { SourceTexts } from '../../../lib/source-texts.js';
 import { needsFolding } from '../../../lib/tool-schema.js';
 import type { ChatRequest, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
@@ -54,7 +48,7 @@ export const chatCompletion: ChatFormat = {
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated, and its type is generated from the schema.
-  read: (body, model, _, texts) => completionRequest(body as ChatCompletionBody, model, texts),
+  read: (body, model) => completionRequest(body as ChatCompletionBody, model),
   write: (head, reply, { usage }, request) => completion(head, reply, usage, request),
   stream: (head, visible, request) =>
     new ChunkWriter(head, visible, { object: 'text_completion.chunk', calls: callFormat(request) }),
@@ -117,43 +111,29 @@ const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
  * Fits a validated body of chat completions to a model, with tools in any form. Throws
  * `GatewayError` if the tools are not valid, or if the model cannot do it.
  */
-export function completionRequest(
-  body: ChatCompletionBody,
-  model: Model,
-  texts?: SourceTexts,
-): ChatRequest {
+export function completionRequest(body: ChatCompletionBody, model: Model): ChatRequest {
   const { messages: given } = body;
-  if (!given.some(saysNothing)) return translatedRequest(body, model, texts);
+  if (!given.some(saysNothing)) return translatedRequest(body, model);
   const names = new ClientNames(new Map());
   given.forEach((message, at) => names.place(message, `messages[${at}]`));
   const { messages, left_out } = spokenTurns(given, names, 'messages');
-  const request = names.reading(messages, () =>
-    translatedRequest({ ...body, messages }, model, texts),
-  );
+  const request = names.reading(messages, () => translatedRequest({ ...body, messages }, model));
   const ignored = new Set(request.ignored);
   for (const message of left_out) noteUnknownFields(message, EMPTY_KEYS, 'messages[]', ignored);
   return { ...request, names, ignored: [...ignored] };
 }
 
-function translatedRequest(
-  body: ChatCompletionBody,
-  model: Model,
-  texts: SourceTexts | undefined,
-): ChatRequest {
-  if (!body.tools && !body.functions && !body.function_call) return chatRequest(body, model, texts);
+function translatedRequest(body: ChatCompletionBody, model: Model): ChatRequest {
+  if (!body.tools && !body.functions && !body.function_call) return chatRequest(body, model);
   const translated = asFunctions(body);
-  return translated.complete(chatRequest(translated.body, model, texts));
+  return translated.complete(chatRequest(translated.body, model));
 }
 
 /**
  * Fits a validated body to a model: capabilities, aliases, passthrough, limits (specification 2.1
  * to 2.3). Throws `GatewayError` if the model cannot do it.
  */
-export function chatRequest(
-  given: ChatCompletionBody,
-  model: Model,
-  texts?: SourceTexts,
-): ChatRequest {
+export function chatRequest(given: ChatCompletionBody, model: Model): ChatRequest {
   const ignored = new Set<string>();
   const body = withoutOwnTools(given, model, ignored);
   const requested = requestedLimit(body);
@@ -161,7 +141,6 @@ export function chatRequest(
     body.messages,
     model.capabilities,
     ignored,
-    texts,
   );
   const call: ChatCall = {
     messages,
@@ -199,7 +178,6 @@ function readMessages(
   messages: readonly ChatMessage[],
   capabilities: ReadonlySet<Capability>,
   ignored: Set<string>,
-  texts: SourceTexts | undefined,
 ): Pick<ChatRequest, 'size' | 'media'> & Pick<ChatCall, 'messages'> & { is_plain: boolean } {
   const size: PromptSize = {
     text_bytes: 0,
@@ -215,10 +193,10 @@ function readMessages(
   let is_plain = true;
   const media: MediaFile[] = [];
   const called = new Map<string, number>();
-  const reader: MessageReader = { capabilities, ignored, size, called, media, texts };
+  const reader: MessageReader = { capabilities, ignored, size, called, media };
   const read = messages.map((message, index) => {
     const { content } = message;
-    if (typeof content === 'string') measureText(content, reader);
+    if (typeof content === 'string') size.text_bytes += Buffer.byteLength(content);
     if (isPlain(message)) return message;
     is_plain = false;
     return readMessage(message, `messages[${index}]`, reader);
