@@ -44,7 +44,7 @@ for (const [program, file, drain_delay, start] of PROXIES) {
 store: ${url}
 drain_delay: ${drain_delay}
 owners: { acme: { name: Acme } }
-providers: { up: { uses: openai, base_url: '${upstream.url}', api_key: sk-up } }
+providers: { up: { uses: openai, base_url: '${upstream.url}/${port}', api_key: sk-up } }
 models:
   talk: { owner: acme, capabilities: [chat], upstreams: [{ provider: up }], price: { input_per_million: 1, output_per_million: 1 } }
 `,
@@ -74,6 +74,11 @@ models:
           await boxes[at]?.stop();
           await served(answers.length + 50);
           boxes[at] = await startBox(port);
+          // Caddy may ask it two seconds later, and takes it for dead until then.
+          const calls = upstream.requests.length;
+          const isServing = () =>
+            upstream.requests.slice(calls).some(({ path }) => path.startsWith(`/${port}/`));
+          await until(isServing, 'the proxy sends it calls again');
           await served(answers.length + 50);
         }
         isOver = true;
