@@ -17,6 +17,11 @@ interface Place {
   to: number;
 }
 
+/** One whose text has been read, with the bytes of the text in UTF-8. */
+interface TextPlace extends Place {
+  text_bytes: number;
+}
+
 /** Notes where the long strings of a JSON text stand, while its values are counted. */
 export class LongStrings implements StringTaker {
   readonly places: Place[] = [];
@@ -63,16 +68,26 @@ export class SourceTexts {
     for (const place of long) {
       const string = bytes.subarray(place.from, place.to);
       const isHuge = string.length > PIECE_BYTES;
-      const text = parseCounted(isHuge ? await decode(string) : decodePiece(string));
+      const written = isHuge ? await decode(string) : decodePiece(string);
+      const text = parseCounted(written);
       if (typeof text !== 'string') return undefined;
       texts.push(text);
-      found.add(text, place);
+      found.add(text, { ...place, text_bytes: bytesOf(text, written, string) });
       turn_bytes += string.length;
       if (turn_bytes < TURN_BYTES) continue;
       turn_bytes = 0;
       await longWorkTurns.next();
     }
     return { value: new Marks(mark, texts).fill(value), texts: new SourceTexts(bytes, found) };
+  }
+
+  /** The bytes of a text in UTF-8. They are known of a long string. */
+  bytesOf(text: string): number {
+    return this.#placeOf(text)?.text_bytes ?? Buffer.byteLength(text);
+  }
+
+  #placeOf(text: string): TextPlace | undefined {
+    return text.length < LONG ? undefined : this.#places?.of(text);
   }
 
   /** Frees the bytes. From then on, every string is written anew. */
@@ -91,6 +106,15 @@ export class SourceTexts {
     const text = JSON.stringify(lean);
     return gaps.found.length === 0 ? text : joined(text, gaps, bytes);
   }
+}
+
+/**
+ * The bytes of a parsed string in UTF-8. Each escape but `\u` is two characters for one, of a byte
+ * each, so that the difference of the lengths tells what escapes and quotes take.
+ */
+function bytesOf(text: string, written: string, string: Buffer): number {
+  if (string.includes('\\u')) return Buffer.byteLength(text);
+  return string.length - (written.length - text.length);
 }
 
 function parsed(value: unknown): ParsedJson | undefined {
@@ -162,9 +186,9 @@ const SAMPLES = 64;
 
 /** The places of texts, found by some of their characters: to hash all takes as long as parsing. */
 class Places {
-  readonly #alike = new Map<number, { text: string; place: Place }[]>();
+  readonly #alike = new Map<number, { text: string; place: TextPlace }[]>();
 
-  add(text: string, place: Place): void {
+  add(text: string, place: TextPlace): void {
     if (text.length < LONG) return;
     const sample = sampleOf(text);
     const known = this.#alike.get(sample);
@@ -172,7 +196,7 @@ class Places {
     else if (known.length < MOST_ALIKE) known.push({ text, place });
   }
 
-  of(text: string): Place | undefined {
+  of(text: string): TextPlace | undefined {
     return this.#alike.get(sampleOf(text))?.find((one) => one.text === text)?.place;
   }
 }

@@ -62,6 +62,11 @@ function parsed(written: string | Buffer): unknown {
   return JSON.parse(written.toString());
 }
 
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value ? Object.values(value).flatMap(textsIn) : [];
+}
+
 /** What a function returns; undefined if it throws. */
 async function outcomeOf(run: () => unknown): Promise<unknown> {
   try {
@@ -72,7 +77,7 @@ async function outcomeOf(run: () => unknown): Promise<unknown> {
 }
 
 describe('a JSON text whose long strings are parsed by themselves', () => {
-  it('parses to what JSON.parse makes of it, whatever the client wrote', async () => {
+  it('parses to what JSON.parse makes of it, and knows the bytes of its strings', async () => {
     let found = 0;
     await fc.assert(
       fc.asyncProperty(json, async (source) => {
@@ -80,6 +85,9 @@ describe('a JSON text whose long strings are parsed by themselves', () => {
         if (read?.texts) found += 1;
         expect(JSON.stringify(read?.value)).to.equal(JSON.stringify(parsed(source)));
         expect(read?.value).to.deep.equal(parsed(source));
+        for (const one of textsIn(read?.value)) {
+          if (read?.texts) expect(read.texts.bytesOf(one)).to.equal(Buffer.byteLength(one));
+        }
       }),
       { numRuns: 400 },
     );

@@ -62,7 +62,7 @@ export function chatPlanner(formats: readonly ChatFormat[]): Modality['plan'] {
   return ({ format: name, body, headers = {}, texts }, model) => {
     const format = formats.find((one) => one.name === name);
     if (!format) throw new Error(`No chat format is called ${name}.`);
-    const request = format.read(body, model, headers);
+    const request = format.read(body, model, headers, texts);
     if (format.only_counts) return new PlannedChat(format, request, model, texts);
     refuseTooLong(request, model);
     const { request: readable, upstreams } = readableBy(request, model, compactionFormatOf);

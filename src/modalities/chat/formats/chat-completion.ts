@@ -14,11 +14,17 @@ import { repairBody } from './openai-tidy.js';
 import { asFunctions } from './openai-tools.js';
 import { fieldError, GatewayError } from '../../../core/errors.js';
 import { refuseDeep } from '../../../pipeline/nesting.js';
-import { readMessage, type MessageReader, cacheControlField } from './openai-messages.js';
+import {
+  readMessage,
+  type MessageReader,
+  cacheControlField,
+  measureText,
+} from './openai-messages.js';
 import { isFree, type Capability, type Model } from '../../../core/model.js';
 import { headerSafe, noteUnknownFields } from '../../../http/ignored-header.js';
 import type { MediaFile } from '../../../lib/media-reader.js';
 import { isRecord } from '../../../lib/objects.js';
+import type { SourceTexts } from '../../../lib/source-texts.js';
 import { needsFolding } from '../../../lib/tool-schema.js';
 import type { ChatRequest, PromptSize } from '../call.js';
 import type { ChatCall } from '../codec.js';
@@ -48,7 +54,7 @@ export const chatCompletion: ChatFormat = {
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated, and its type is generated from the schema.
-  read: (body, model) => completionRequest(body as ChatCompletionBody, model),
+  read: (body, model, _, texts) => completionRequest(body as ChatCompletionBody, model, texts),
   write: (head, reply, { usage }, request) => completion(head, reply, usage, request),
   stream: (head, visible, request) =>
     new ChunkWriter(head, visible, { object: 'text_completion.chunk', calls: callFormat(request) }),
@@ -111,29 +117,43 @@ const FUNCTION_KEYS = new Set(['type', 'function', 'cache_control']);
  * Fits a validated body of chat completions to a model, with tools in any form. Throws
  * `GatewayError` if the tools are not valid, or if the model cannot do it.
  */
-export function completionRequest(body: ChatCompletionBody, model: Model): ChatRequest {
+export function completionRequest(
+  body: ChatCompletionBody,
+  model: Model,
+  texts?: SourceTexts,
+): ChatRequest {
   const { messages: given } = body;
-  if (!given.some(saysNothing)) return translatedRequest(body, model);
+  if (!given.some(saysNothing)) return translatedRequest(body, model, texts);
   const names = new ClientNames(new Map());
   given.forEach((message, at) => names.place(message, `messages[${at}]`));
   const { messages, left_out } = spokenTurns(given, names, 'messages');
-  const request = names.reading(messages, () => translatedRequest({ ...body, messages }, model));
+  const request = names.reading(messages, () =>
+    translatedRequest({ ...body, messages }, model, texts),
+  );
   const ignored = new Set(request.ignored);
   for (const message of left_out) noteUnknownFields(message, EMPTY_KEYS, 'messages[]', ignored);
   return { ...request, names, ignored: [...ignored] };
 }
 
-function translatedRequest(body: ChatCompletionBody, model: Model): ChatRequest {
-  if (!body.tools && !body.functions && !body.function_call) return chatRequest(body, model);
+function translatedRequest(
+  body: ChatCompletionBody,
+  model: Model,
+  texts: SourceTexts | undefined,
+): ChatRequest {
+  if (!body.tools && !body.functions && !body.function_call) return chatRequest(body, model, texts);
   const translated = asFunctions(body);
-  return translated.complete(chatRequest(translated.body, model));
+  return translated.complete(chatRequest(translated.body, model, texts));
 }
 
 /**
  * Fits a validated body to a model: capabilities, aliases, passthrough, limits (specification 2.1
  * to 2.3). Throws `GatewayError` if the model cannot do it.
  */
-export function chatRequest(given: ChatCompletionBody, model: Model): ChatRequest {
+export function chatRequest(
+  given: ChatCompletionBody,
+  model: Model,
+  texts?: SourceTexts,
+): ChatRequest {
   const ignored = new Set<string>();
   const body = withoutOwnTools(given, model, ignored);
   const requested = requestedLimit(body);
@@ -141,6 +161,7 @@ export function chatRequest(given: ChatCompletionBody, model: Model): ChatReques
     body.messages,
     model.capabilities,
     ignored,
+    texts,
   );
   const call: ChatCall = {
     messages,
@@ -178,6 +199,7 @@ function readMessages(
   messages: readonly ChatMessage[],
   capabilities: ReadonlySet<Capability>,
   ignored: Set<string>,
+  texts: SourceTexts | undefined,
 ): Pick<ChatRequest, 'size' | 'media'> & Pick<ChatCall, 'messages'> & { is_plain: boolean } {
   const size: PromptSize = {
     text_bytes: 0,
@@ -193,10 +215,10 @@ function readMessages(
   let is_plain = true;
   const media: MediaFile[] = [];
   const called = new Map<string, number>();
-  const reader: MessageReader = { capabilities, ignored, size, called, media };
+  const reader: MessageReader = { capabilities, ignored, size, called, media, texts };
   const read = messages.map((message, index) => {
     const { content } = message;
-    if (typeof content === 'string') size.text_bytes += Buffer.byteLength(content);
+    if (typeof content === 'string') measureText(content, reader);
     if (isPlain(message)) return message;
     is_plain = false;
     return readMessage(message, `messages[${index}]`, reader);

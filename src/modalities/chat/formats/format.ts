@@ -2,6 +2,7 @@ import type { Bill } from '../../../billing/bill.js';
 import type { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import type { RequestFormat } from '../../../pipeline/modality.js';
+import type { SourceTexts } from '../../../lib/source-texts.js';
 import type { RequestHeaders } from '../../../pipeline/stage.js';
 import type { ChatRequest, AnswerHead, VisibleParts } from '../call.js';
 import type { ChatDelta, ChatReply } from '../codec.js';
@@ -56,10 +57,10 @@ export interface ChatFormat extends RequestFormat {
   /** The field that limits the tokens of an answer; by default that of chat completions. */
   readonly limit?: string;
   /**
-   * Translates a validated body into a chat request for a model. Throws `GatewayError` if the model
-   * cannot do it.
+   * Translates a validated body into a chat request for a model. `texts` are its long texts as they
+   * came. Throws `GatewayError` if the model cannot do it.
    */
-  read(body: object, model: Model, headers: RequestHeaders): ChatRequest;
+  read(body: object, model: Model, headers: RequestHeaders, texts?: SourceTexts): ChatRequest;
   write(head: AnswerHead, reply: ChatReply, bill: Bill, request: ChatRequest): object;
   stream(
     head: AnswerHead,

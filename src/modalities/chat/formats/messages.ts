@@ -45,14 +45,14 @@ export const messages: ChatFormat = {
   needs: neededCapabilities,
   texts: MESSAGES_TEXTS,
   modelOf: (body) => (body as MessagesBody).model,
-  read: (body, model, headers) => {
+  read: (body, model, headers, texts) => {
     // The body was validated, and its type is generated from the schema.
     const sent = body as MessagesBody;
     refuseThread(sent);
     refuseTooMany(sent, model);
     const translated = toCompletion(sent, model);
     const { completion, ignored, names, is_whole, others, inner_others } = translated;
-    const request = names.reading(completion.messages, () => chatRequest(completion, model));
+    const request = names.reading(completion.messages, () => chatRequest(completion, model, texts));
     const own = is_whole ? { original: originalOf(sent, headers) } : {};
     // The model may read them.
     request.size.text_bytes += Buffer.byteLength(JSON.stringify(others)) + translated.inner_bytes;

@@ -38,7 +38,7 @@ export const openAiChat: ChatFormat = {
   texts: CHAT_TEXTS,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated: its schema refines the one from which its type is generated.
-  read: (body, model) => completionRequest(body as ChatCompletionBody, model),
+  read: (body, model, _, texts) => completionRequest(body as ChatCompletionBody, model, texts),
   write: (head, reply, bill, request) => {
     const answer = completion(head, reply, bill.usage, request);
     const { choices } = answer as Contract;

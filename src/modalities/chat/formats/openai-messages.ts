@@ -15,6 +15,7 @@ import { RESULT_FOLLOWS, resultHeading } from '../../../lib/tool-media.js';
 import type { PromptSize } from '../call.js';
 import { secondsOfWav, sniffAudio, WAV_HEAD_BYTES } from '../../../lib/audio-length.js';
 import { headOf } from '../../../lib/data-url.js';
+import type { SourceTexts } from '../../../lib/source-texts.js';
 import type { MediaFile } from '../../../lib/media-reader.js';
 import { readFileSize } from '../file-size.js';
 import { checkFileUrl, checkImageUrl, isHttp } from '../../../upstream/client-url.js';
@@ -167,6 +168,13 @@ export interface MessageReader {
   called: Map<string, number>;
   /** Takes the media whose pages and seconds are read later. */
   media: MediaFile[];
+  /** The long texts of the body as they came. */
+  texts: SourceTexts | undefined;
+}
+
+/** Adds a text to the size of the prompt. */
+export function measureText(text: string, { size, texts }: MessageReader): void {
+  size.text_bytes += texts?.bytesOf(text) ?? Buffer.byteLength(text);
 }
 
 const PART_KEYS = new Set(['type', 'text', 'image_url', 'input_audio', 'file', 'cache_control']);
@@ -183,7 +191,7 @@ function readPart(part: ContentPart, place: string, reader: MessageReader): Cont
   noteUnknownFields(part, PART_KEYS, 'messages[].content[]', ignored);
   switch (part.type) {
     case 'text':
-      size.text_bytes += Buffer.byteLength(part.text);
+      measureText(part.text, reader);
       return { type: 'text', text: part.text, ...cacheControlField(part.cache_control) };
     case 'image_url': {
       gatePart(reader, 'vision', place, 'images');

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../core/errors.js';
 import type { Model } from '../../../core/model.js';
 import { headerSafe } from '../../../http/ignored-header.js';
+import type { SourceTexts } from '../../../lib/source-texts.js';
 import type { ChatCompletionBody } from '../../../schema-types/chat-completion.js';
 import type { ResponsesBody, ResponsesItem } from '../../../schema-types/responses.js';
 import type { ChatRequest } from '../call.js';
@@ -70,7 +71,11 @@ const WORDS: ReadonlyMap<string, string> = new Map([
  * A request of the Responses API as a chat request for a model. Throws `GatewayError` if the model
  * cannot do it, or if it refers to an earlier answer: the gateway stores none.
  */
-export function responsesRequest(body: ResponsesBody, model: Model): ChatRequest {
+export function responsesRequest(
+  body: ResponsesBody,
+  model: Model,
+  texts?: SourceTexts,
+): ChatRequest {
   refuseState(body);
   const given_items = typeof body.input === 'string' ? [userItem(body.input)] : body.input;
   // Only as the last item it asks for something.
@@ -94,7 +99,7 @@ export function responsesRequest(body: ResponsesBody, model: Model): ChatRequest
     model: body.model,
     messages,
   };
-  const request = names.reading(messages, () => chatRequest(completion, model));
+  const request = names.reading(messages, () => chatRequest(completion, model, texts));
   const compaction = compacts ? 'item' : conversation.isCompacted ? 'earlier' : undefined;
   const left = request.ignored.map((name) => names.ofIgnored(name));
   return {

@@ -50,7 +50,7 @@ export const responses: ChatFormat = {
   texts: RESPONSES_TEXTS,
   modelOf: (body) => (body as ResponsesBody).model,
   // The body was validated, and its type is generated from the schema.
-  read: (body, model) => responsesRequest(body as ResponsesBody, model),
+  read: (body, model, _, texts) => responsesRequest(body as ResponsesBody, model, texts),
   write: (head, reply, { usage }, request) => {
     const [choice] = reply.choices;
     const ending = responseStatus(choice?.finish_reason, Boolean(choice?.tool_calls));
