@@ -91,6 +91,7 @@ export function claudeCodec({ pathOf, envelope, features }: ClaudeWire): ChatCod
     toolRules: () => CLAUDE_TOOL_RULES,
     cacheMarks: () => CLAUDE_MARKS,
     estimateTokens,
+    moves_texts: true,
   };
 }
 

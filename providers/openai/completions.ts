@@ -62,6 +62,7 @@ export function withResponses(responses: typeof completions): ChatCodec {
     toolRules: (call, upstream) => codecFor(call, upstream).toolRules(call, upstream),
     reasoningSent,
     compactionFormat,
+    moves_texts: true,
   };
 }
 

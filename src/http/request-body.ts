@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { GatewayError } from '../core/errors.js';
 import { longWorkTurns } from '../lib/event-loop-turns.js';
 import { LARGE_BYTES, countValues, parseCounted } from '../lib/json-text.js';
-import { LongStrings, SourceTexts } from '../lib/source-texts.js';
+import { LongStrings, SourceTexts, type FindMoved } from '../lib/source-texts.js';
 import { readLargeBody } from './large-body.js';
 import type { RequestMemory } from './memory-budget.js';
 import { unpackerOf } from './unpack-body.js';
@@ -21,18 +21,23 @@ export interface BodyTerms {
   admit: () => Promise<void>;
 }
 
-/** A parsed body. A large one has the bytes of its long texts, for the call to an upstream. */
+/** A parsed body. A large one has its long texts as they came; see `ParsedJson`. */
 export interface ParsedBody {
   body: unknown;
   texts?: SourceTexts | undefined;
 }
 
 /**
- * Reads the JSON body of a request. Throws `GatewayError`: 400 for another content type, or if the
- * body is not JSON in UTF-8 or cannot be unpacked; 413 past the limit; 415 for another coding; 408
- * if it comes too slowly; 503 if there is no memory for it.
+ * Reads the JSON body of a request. In a large one, the texts that `findMoved` notes are sealed.
+ * Throws `GatewayError`: 400 for another content type, or if the body is not JSON in UTF-8 or
+ * cannot be unpacked; 413 past the limit; 415 for another coding; 408 if it comes too slowly; 503
+ * if there is no memory for it.
  */
-export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Promise<ParsedBody> {
+export async function readJsonBody(
+  req: IncomingMessage,
+  terms: BodyTerms,
+  findMoved?: FindMoved,
+): Promise<ParsedBody> {
   const bytes = await readBytes(req, terms, 'application/json');
   if (!isUtf8(bytes)) throw new GatewayError('invalid_request', 'The body is not valid UTF-8.');
   if (bytes.length <= LARGE_BYTES) return { body: parse(bytes.toString('utf8')) };
@@ -40,7 +45,7 @@ export async function readJsonBody(req: IncomingMessage, terms: BodyTerms): Prom
   const weighed = countValues(bytes, terms.values, strings);
   if ('over' in weighed) throw tooComplex(weighed.over, terms.values);
   terms.memory.takeValues(weighed.values);
-  const parsed = await SourceTexts.parse(bytes, strings);
+  const parsed = await SourceTexts.parse(bytes, strings, findMoved);
   if (!parsed) throw notJson();
   // The next step takes as long as the parsing did, so other requests get a turn first.
   await longWorkTurns.next();

@@ -17,11 +17,6 @@ interface Place {
   to: number;
 }
 
-/** One whose text has been read, with the bytes of the text in UTF-8. */
-interface TextPlace extends Place {
-  text_bytes: number;
-}
-
 /** Notes where the long strings of a JSON text stand, while its values are counted. */
 export class LongStrings implements StringTaker {
   readonly places: Place[] = [];
@@ -31,7 +26,19 @@ export class LongStrings implements StringTaker {
   }
 }
 
-/** A parsed JSON text, and its long strings as they came if it has any. */
+/**
+ * Calls `note` with each field of a body whose text the gateway moves and measures, but need not
+ * read. The body is not validated yet.
+ */
+export type FindMoved = (
+  body: unknown,
+  note: (holder: Readonly<Record<string, unknown>>, field: string) => void,
+) => void;
+
+/**
+ * A parsed JSON text, and its long strings as they came if it has any. Where `FindMoved` notes a
+ * text, `value` has a mark, which `texts` writes and unseals.
+ */
 export interface ParsedJson {
   value: unknown;
   texts?: SourceTexts;
@@ -39,15 +46,23 @@ export interface ParsedJson {
 
 /**
  * The long strings of a JSON text as the client wrote them. A value that contains some of them is
- * written with those bytes, which costs much less than to escape and to encode them again.
+ * written with those bytes, which costs much less than to escape and to encode them again. Those
+ * that nobody reads are sealed: a mark stands for each, which may be moved, joined to other texts
+ * and found not to be blank, and they are never decoded.
  */
 export class SourceTexts {
-  #places: Places | undefined;
+  /** No string of a client can contain it: it is a random UUID. */
+  readonly #mark = randomUUID();
+  readonly #known = new KnownTexts();
+  /** The bytes of sealed texts in UTF-8, by the index of their place. */
+  readonly #sealed_bytes = new Map<number, number>();
   #bytes: Buffer | undefined;
 
-  private constructor(bytes: Buffer, places: Places) {
+  private constructor(
+    bytes: Buffer,
+    private readonly places: readonly Place[],
+  ) {
     this.#bytes = bytes;
-    this.#places = places;
   }
 
   /**
@@ -56,65 +71,183 @@ export class SourceTexts {
    * its parsing, and one character that is not ASCII would double the memory of all strings.
    * Undefined if the text is not JSON.
    */
-  static async parse(bytes: Buffer, { places }: LongStrings): Promise<ParsedJson | undefined> {
+  static async parse(
+    bytes: Buffer,
+    { places }: LongStrings,
+    findMoved?: FindMoved,
+  ): Promise<ParsedJson | undefined> {
     const long = places.filter(({ to }) => !isFollowedByColon(bytes, to));
     if (long.length === 0) return parsed(parseCounted(await decode(bytes)));
-    const mark = randomUUID();
-    const value = parseCounted(await decode(markedBytes(bytes, long, mark)));
+    const texts = new SourceTexts(bytes, long);
+    const value = parseCounted(await texts.#markedText(bytes));
     if (value === undefined) return undefined;
-    const found = new Places();
-    const texts: string[] = [];
-    let turn_bytes = 0;
-    for (const place of long) {
-      const string = bytes.subarray(place.from, place.to);
-      const isHuge = string.length > PIECE_BYTES;
-      const written = isHuge ? await decode(string) : decodePiece(string);
-      const text = parseCounted(written);
-      if (typeof text !== 'string') return undefined;
-      texts.push(text);
-      found.add(text, { ...place, text_bytes: bytesOf(text, written, string) });
-      turn_bytes += string.length;
-      if (turn_bytes < TURN_BYTES) continue;
-      turn_bytes = 0;
-      await longWorkTurns.next();
-    }
-    return { value: new Marks(mark, texts).fill(value), texts: new SourceTexts(bytes, found) };
+    if (findMoved) texts.#seal(value, bytes, findMoved);
+    const strings = await texts.#parseOthers();
+    return strings && { value: texts.#filled(value, (index) => strings.get(index)), texts };
   }
 
-  /** The bytes of a text in UTF-8. They are known of a long string. */
-  bytesOf(text: string): number {
-    return this.#placeOf(text)?.text_bytes ?? Buffer.byteLength(text);
-  }
-
-  #placeOf(text: string): TextPlace | undefined {
-    return text.length < LONG ? undefined : this.#places?.of(text);
-  }
-
-  /** Frees the bytes. From then on, every string is written anew. */
+  /** Frees the bytes, unless a text is sealed. From then on, every string is written anew. */
   release(): void {
-    this.#bytes = undefined;
-    this.#places = undefined;
+    if (this.#sealed_bytes.size === 0) this.#bytes = undefined;
   }
 
   /** The JSON of a value, which parses to what `JSON.stringify` would have written. */
   write(value: unknown): string | Buffer {
-    const places = this.#places;
     const bytes = this.#bytes;
-    if (!places || !bytes) return JSON.stringify(value);
-    const gaps = new Gaps(places);
-    const lean = gaps.fill(value);
-    const text = JSON.stringify(lean);
-    return gaps.found.length === 0 ? text : joined(text, gaps, bytes);
+    if (!bytes) return JSON.stringify(value);
+    const text = JSON.stringify(this.#marked(value));
+    const pieces = text.split(this.#mark);
+    return pieces.length === 1 ? text : this.#joined(pieces, bytes);
   }
-}
 
-/**
- * The bytes of a parsed string in UTF-8. Each escape but `\u` is two characters for one, of a byte
- * each, so that the difference of the lengths tells what escapes and quotes take.
- */
-function bytesOf(text: string, written: string, string: Buffer): number {
-  if (string.includes('\\u')) return Buffer.byteLength(text);
-  return string.length - (written.length - text.length);
+  /** The bytes of a text in UTF-8, with those of the sealed texts in it. */
+  bytesOf(text: string): number {
+    const bytes = Buffer.byteLength(text);
+    if (this.#sealed_bytes.size === 0 || !text.includes(this.#mark)) return bytes;
+    const marks = text.split(this.#mark).slice(1).map(markAt);
+    return marks.reduce(
+      (sum, { index, length }) =>
+        sum - this.#mark.length - length + (this.#sealed_bytes.get(index) ?? 0),
+      bytes,
+    );
+  }
+
+  /** A value, in which each sealed text is replaced in place by the text itself. */
+  unseal<Value>(value: Value): Value {
+    if (this.#sealed_bytes.size === 0) return value;
+    return this.#filled(value, (index) => this.#textAt(index)) as Value;
+  }
+
+  /** Does the same as `unseal`, with turns of the event loop for other requests. */
+  async unsealInTurns(value: unknown): Promise<void> {
+    let turn_bytes = 0;
+    for (const [index, bytes] of this.#sealed_bytes) {
+      this.#textAt(index);
+      turn_bytes += bytes;
+      if (turn_bytes < TURN_BYTES) continue;
+      turn_bytes = 0;
+      await longWorkTurns.next();
+    }
+    this.unseal(value);
+  }
+
+  /** The JSON text with a mark in place of each long string. */
+  #markedText(bytes: Buffer): Promise<string> {
+    const long_bytes = this.places.reduce((sum, { from, to }) => sum + to - from, 0);
+    const most_mark_bytes = this.#markOf(this.places.length).length + 2;
+    const marked = Buffer.allocUnsafe(
+      bytes.length - long_bytes + this.places.length * most_mark_bytes,
+    );
+    let at = 0;
+    let written = 0;
+    for (const [index, { from, to }] of this.places.entries()) {
+      written += bytes.copy(marked, written, at, from);
+      written += marked.write(`"${this.#markOf(index)}"`, written, 'latin1');
+      at = to;
+    }
+    written += bytes.copy(marked, written, at);
+    return decode(marked.subarray(0, written));
+  }
+
+  #markOf(index: number): string {
+    return `${this.#mark}${index}${MARK_END}`;
+  }
+
+  #seal(value: unknown, bytes: Buffer, findMoved: FindMoved): void {
+    const source = sourceOf(bytes);
+    findMoved(value, (holder, field) => {
+      const text = holder[field];
+      if (typeof text !== 'string' || !text.startsWith(this.#mark)) return;
+      const { index } = markAt(text.slice(this.#mark.length));
+      const place = this.places[index];
+      const text_bytes = place && plainBytes(source, place);
+      if (text_bytes !== undefined) this.#sealed_bytes.set(index, text_bytes);
+    });
+  }
+
+  /** The texts that are not sealed, by the index of their place; undefined if one is not JSON. */
+  async #parseOthers(): Promise<ReadonlyMap<number, string> | undefined> {
+    const texts = new Map<number, string>();
+    let turn_bytes = 0;
+    for (const [index, { from, to }] of this.places.entries()) {
+      turn_bytes += to - from;
+      if (!this.#sealed_bytes.has(index)) {
+        const text = await this.#parsedAt(index);
+        if (text === undefined) return undefined;
+        texts.set(index, text);
+      }
+      if (turn_bytes < TURN_BYTES) continue;
+      turn_bytes = 0;
+      await longWorkTurns.next();
+    }
+    return texts;
+  }
+
+  async #parsedAt(index: number): Promise<string | undefined> {
+    const string = this.#stringAt(index);
+    const isHuge = string.length > PIECE_BYTES;
+    const text = parseCounted(isHuge ? await decode(string) : decodePiece(string));
+    if (typeof text !== 'string') return undefined;
+    this.#known.add(text, index);
+    return text;
+  }
+
+  /** The text of a sealed string. */
+  #textAt(index: number): string {
+    const known = this.#known.at(index);
+    if (known !== undefined) return known;
+    const text = String(parseCounted(decodePiece(this.#stringAt(index))));
+    this.#known.add(text, index);
+    return text;
+  }
+
+  #stringAt(index: number): Buffer {
+    const { from, to } = this.places[index] ?? { from: 0, to: 0 };
+    return (this.#bytes ?? Buffer.alloc(0)).subarray(from, to);
+  }
+
+  /** The value, changed in place unless it is a string, with texts in place of marks. */
+  #filled(value: unknown, textAt: (index: number) => string | undefined): unknown {
+    const fill = (text: string): string => {
+      if (text.length <= this.#mark.length || !text.includes(this.#mark)) return text;
+      const [start = '', ...pieces] = text.split(this.#mark);
+      return pieces.reduce((filled, piece) => {
+        const { index, length } = markAt(piece);
+        return filled + (textAt(index) ?? this.#markOf(index)) + piece.slice(length);
+      }, start);
+    };
+    return replaceTexts(value, fill);
+  }
+
+  /** The value with a mark in place of each known text, in a copy of what contains one. */
+  #marked(value: unknown): unknown {
+    return copyTexts(value, (text) => {
+      const index = text.length < LONG ? undefined : this.#known.indexOf(text);
+      return index === undefined ? text : this.#markOf(index);
+    });
+  }
+
+  /** Writes the pieces between marks, with the bytes of the source in place of these. */
+  #joined(pieces: readonly string[], bytes: Buffer): Buffer {
+    const [start = '', ...marked] = pieces;
+    const parts = marked.map((piece) => {
+      const { index, length } = markAt(piece);
+      const { from, to } = this.places[index] ?? { from: 0, to: 0 };
+      // The quotes of the string stand in the pieces.
+      return { from: from + 1, to: to - 1, rest: piece.slice(length) };
+    });
+    const whole_bytes = parts.reduce(
+      (sum, { from, to, rest }) => sum + to - from + Buffer.byteLength(rest),
+      Buffer.byteLength(start),
+    );
+    const whole = Buffer.allocUnsafe(whole_bytes);
+    let at = whole.write(start);
+    for (const { from, to, rest } of parts) {
+      at += bytes.copy(whole, at, from, to);
+      at += whole.write(rest, at);
+    }
+    return whole;
+  }
 }
 
 function parsed(value: unknown): ParsedJson | undefined {
@@ -128,55 +261,113 @@ function isFollowedByColon(bytes: Buffer, at: number): boolean {
   return bytes[next] === COLON;
 }
 
-/** The text with a short string, the mark and the number of the place, for each long string. */
-function markedBytes(bytes: Buffer, long: readonly Place[], mark: string): Buffer {
-  const pieces: Buffer[] = [];
-  let at = 0;
-  for (const [index, { from, to }] of long.entries()) {
-    pieces.push(bytes.subarray(at, from), Buffer.from(`"${mark}${index}"`));
-    at = to;
-  }
-  return Buffer.concat([...pieces, bytes.subarray(at)]);
+/** Ends the index in a mark. */
+const MARK_END = ';';
+
+/** The index at the beginning of what stands behind a mark, and its length with its end. */
+function markAt(text: string): { index: number; length: number } {
+  const end = text.indexOf(MARK_END);
+  return { index: Number(text.slice(0, end)), length: end + 1 };
 }
 
-/** Puts the long strings of a parsed value into their places. */
-class Marks {
-  constructor(
-    private readonly mark: string,
-    private readonly texts: readonly string[],
-  ) {}
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** The first character that is not a control character. */
+const SPACE = 0x20;
+const DELETE = 0x7f;
+/** The characters that may follow a backslash, but `u`, by their codes. */
+const IS_ESCAPE = Uint8Array.from({ length: 256 }, (_, code) => {
+  return '"\\/bfnrt'.includes(String.fromCharCode(code)) ? 1 : 0;
+});
+const WORD_BYTES = 4;
 
-  /** The value, which is changed in place unless it is a string. */
-  fill(value: unknown): unknown {
-    if (typeof value === 'string') return this.#textFor(value);
-    if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) this.#fillList(value);
-    else this.#fillFields(value as Record<string, unknown>);
-    return value;
-  }
+/** Bytes that are also read four at once, which takes a third of the time. */
+interface Source {
+  bytes: Buffer;
+  words: Int32Array;
+  /** The bytes of the first word that stand before the source. */
+  before: number;
+}
 
-  #fillList(list: unknown[]): void {
-    for (let at = 0; at < list.length; at += 1) {
-      const one = list[at];
-      const filled = this.fill(one);
-      if (filled !== one) list[at] = filled;
+function sourceOf(bytes: Buffer): Source {
+  const { buffer, byteOffset, length } = bytes;
+  const before = byteOffset % WORD_BYTES;
+  const words = Math.floor((before + length) / WORD_BYTES);
+  return { bytes, before, words: new Int32Array(buffer, byteOffset - before, words) };
+}
+
+/**
+ * The bytes in UTF-8 of the text of a string that may be sealed: it is valid, has no escape by its
+ * number, and begins with a character that shows it not to be blank. Undefined for any other.
+ */
+function plainBytes({ bytes, words, before }: Source, { from, to }: Place): number | undefined {
+  const first = bytes[from + 1] ?? 0;
+  if (first <= SPACE || first >= DELETE || first === BACKSLASH) return undefined;
+  const end = to - 1;
+  if (bytes[end] !== QUOTE) return undefined;
+  const last_word = (end + before) >> 2;
+  let escapes = 0;
+  let at = from + 1;
+  while (at < end) {
+    if (((at + before) & 3) === 0) {
+      let word = (at + before) >> 2;
+      while (word < last_word && isPlain(words[word]!)) word += 1;
+      at = (word << 2) - before;
+      if (at >= end) break;
     }
+    const byte = bytes[at]!;
+    if (byte === BACKSLASH) {
+      at += 1;
+      if (IS_ESCAPE[bytes[at]!] === 0) return undefined;
+      escapes += 1;
+    } else if (byte < SPACE) return undefined;
+    at += 1;
   }
+  return end - from - 1 - escapes;
+}
 
-  #fillFields(fields: Record<string, unknown>): void {
-    for (const name of Object.keys(fields)) {
-      const one = fields[name];
-      const filled = this.fill(one);
-      // Of a name such as `__proto__` the object has a field of its own, which is set.
-      if (filled !== one) fields[name] = filled;
-    }
-  }
+/** Whether none of four bytes is below 0x20 or a backslash, by the usual arithmetic for that. */
+function isPlain(word: number): boolean {
+  const other = word ^ 0x5c5c5c5c;
+  const found = ((word - 0x20202020) & ~word) | ((other - 0x01010101) & ~other);
+  return (found & 0x80808080) === 0;
+}
 
-  /** No string of a client can begin with the mark, which is as long as a random UUID. */
-  #textFor(text: string): string {
-    if (text.length <= this.mark.length || !text.startsWith(this.mark)) return text;
-    return this.texts[Number(text.slice(this.mark.length))] ?? text;
+type Replace = (text: string) => string;
+
+/** The value, with its texts replaced. It is changed in place unless it is a text. */
+function replaceTexts(value: unknown, replace: Replace): unknown {
+  if (typeof value === 'string') return replace(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const holder = value as Record<string | number, unknown>;
+  for (const name of namesIn(value)) {
+    const one = holder[name];
+    const replaced = replaceTexts(one, replace);
+    // Of a name such as `__proto__` the object has a field of its own, which is set.
+    if (replaced !== one) holder[name] = replaced;
   }
+  return value;
+}
+
+/** The value, with its texts replaced in a copy of what contains them. */
+function copyTexts(value: unknown, replace: Replace): unknown {
+  if (typeof value === 'string') return replace(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const holder = value as Record<string | number, unknown>;
+  let copy: Record<string | number, unknown> | undefined;
+  for (const name of namesIn(value)) {
+    const one = holder[name];
+    const replaced = copyTexts(one, replace);
+    if (replaced === one) continue;
+    copy ??= (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as typeof holder;
+    copy[name] = replaced;
+  }
+  return copy ?? value;
+}
+
+/** The names of an object's fields, or the indexes of a list. */
+function namesIn(value: object): Iterable<string | number> {
+  return Array.isArray(value) ? value.keys() : Object.keys(value);
 }
 
 /** Further texts that look alike are written anew: all of them are compared with each other. */
@@ -184,20 +375,29 @@ const MOST_ALIKE = 8;
 /** So many characters of a text tell it from others. */
 const SAMPLES = 64;
 
-/** The places of texts, found by some of their characters: to hash all takes as long as parsing. */
-class Places {
-  readonly #alike = new Map<number, { text: string; place: TextPlace }[]>();
+/**
+ * The texts that were parsed, and the indexes of their places, found by some of their characters:
+ * to hash all takes as long as parsing.
+ */
+class KnownTexts {
+  readonly #alike = new Map<number, { text: string; index: number }[]>();
+  readonly #texts = new Map<number, string>();
 
-  add(text: string, place: TextPlace): void {
+  add(text: string, index: number): void {
+    this.#texts.set(index, text);
     if (text.length < LONG) return;
     const sample = sampleOf(text);
     const known = this.#alike.get(sample);
-    if (!known) this.#alike.set(sample, [{ text, place }]);
-    else if (known.length < MOST_ALIKE) known.push({ text, place });
+    if (!known) this.#alike.set(sample, [{ text, index }]);
+    else if (known.length < MOST_ALIKE) known.push({ text, index });
   }
 
-  of(text: string): TextPlace | undefined {
-    return this.#alike.get(sampleOf(text))?.find((one) => one.text === text)?.place;
+  at(index: number): string | undefined {
+    return this.#texts.get(index);
+  }
+
+  indexOf(text: string): number | undefined {
+    return this.#alike.get(sampleOf(text))?.find((one) => one.text === text)?.index;
   }
 }
 
@@ -208,67 +408,4 @@ function sampleOf(text: string): number {
     sample = (Math.imul(sample, 31) + text.charCodeAt(at * step)) | 0;
   }
   return sample;
-}
-
-/** Leaves gaps for known strings in a copy of a value. */
-class Gaps {
-  readonly found: Place[] = [];
-  /** Begins the text of each gap. No string of a client can contain it. */
-  readonly mark = randomUUID();
-
-  constructor(private readonly places: Places) {}
-
-  /** The value itself, if it has no known string. */
-  fill(value: unknown): unknown {
-    if (typeof value === 'string') return this.#gapFor(value) ?? value;
-    if (typeof value !== 'object' || value === null) return value;
-    return Array.isArray(value) ? this.#fillList(value) : this.#fillFields(value);
-  }
-
-  #fillList(list: readonly unknown[]): readonly unknown[] {
-    let copy: unknown[] | undefined;
-    for (let at = 0; at < list.length; at += 1) {
-      const one = list[at];
-      const filled = this.fill(one);
-      if (filled === one) continue;
-      copy ??= [...list];
-      copy[at] = filled;
-    }
-    return copy ?? list;
-  }
-
-  #fillFields(fields: object): object {
-    let copy: Record<string, unknown> | undefined;
-    for (const name of Object.keys(fields)) {
-      const one = (fields as Record<string, unknown>)[name];
-      const filled = this.fill(one);
-      if (filled === one) continue;
-      copy ??= { ...fields };
-      copy[name] = filled;
-    }
-    return copy ?? fields;
-  }
-
-  #gapFor(text: string): string | undefined {
-    const place = text.length < LONG ? undefined : this.places.of(text);
-    if (!place) return undefined;
-    this.found.push(place);
-    return this.mark;
-  }
-}
-
-/** Writes the text, with the bytes of the source in its gaps. */
-function joined(text: string, { found, mark }: Gaps, bytes: Buffer): Buffer {
-  const gap = `"${mark}"`;
-  const pieces = text.split(gap);
-  const source_bytes = found.reduce((sum, { from, to }) => sum + to - from, 0);
-  const piece_bytes = Buffer.byteLength(text) - found.length * gap.length;
-  const whole = Buffer.allocUnsafe(source_bytes + piece_bytes);
-  let at = 0;
-  for (const [index, piece] of pieces.entries()) {
-    at += whole.write(piece, at);
-    const place = found[index];
-    if (place) at += bytes.copy(whole, at, place.from, place.to);
-  }
-  return whole;
 }

@@ -14,6 +14,7 @@ import type { ProviderManifest } from '../schema-types/provider.js';
 import type { Network } from '../upstream/network-types.js';
 import type { Source } from '../yaml/source.js';
 import type { PartialLoad } from '../yaml/validate.js';
+import type { FindMoved } from '../lib/source-texts.js';
 import type { SecondPath } from './second-path.js';
 import type { Services } from './services.js';
 import { walkTexts, type EachText, type TextShape } from './text-walk.js';
@@ -81,6 +82,8 @@ export interface RequestFormat {
   readonly headers?: readonly string[];
   /** The query parameter in which clients may send their API key instead. */
   readonly key_query?: string;
+  /** Finds the texts of a large body that the gateway need not read; by default it reads all. */
+  readonly findMoved?: FindMoved;
   /**
    * Changes the spelling of fields, in place, to the one that the schema knows, if the API accepts
    * several.

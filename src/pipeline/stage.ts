@@ -15,11 +15,37 @@ import type { Answer, RoutedTask, Work } from './work.js';
 /** A validated request body, and the name of the format whose schema it satisfies. */
 export interface Request {
   format: string;
-  body: object;
+  /** Of a large body, this unseals all texts when it is read: see `sealedBody`. */
+  readonly body: object;
   /** The request headers that the format reads, by their names in lower case. */
   headers?: RequestHeaders;
   /** The long texts of a large body as they came. */
   texts?: SourceTexts | undefined;
+  /** The body with its sealed texts; absent if it has none. */
+  sealed?: object;
+}
+
+/** A request whose body may have sealed texts. They are unsealed for whoever reads `body`. */
+export function sealedRequest(
+  format: string,
+  sealed: object,
+  headers: RequestHeaders,
+  texts: SourceTexts,
+): Request {
+  return {
+    format,
+    headers,
+    texts,
+    sealed,
+    get body() {
+      return texts.unseal(sealed);
+    },
+  };
+}
+
+/** The body for a reader that moves and measures large texts alone: `SourceTexts` writes them. */
+export function sealedBody(request: Request): object {
+  return request.sealed ?? request.body;
 }
 
 export type RequestHeaders = Readonly<Record<string, string>>;

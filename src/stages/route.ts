@@ -12,6 +12,7 @@ import {
   paramsOf,
   formatOption,
   fact,
+  sealedBody,
   type Context,
   type Stage,
   type State,
@@ -61,7 +62,7 @@ export function route(modalities: Modalities): Stage {
         const { state } = ctx;
         const request = fact(state, 'request');
         const format = formats.get(request.format);
-        const id = format?.modelOf(request.body, paramsOf(ctx)) ?? '';
+        const id = format?.modelOf(sealedBody(request), paramsOf(ctx)) ?? '';
         const model = modelNamed(services.configuration, id);
         if (!model) throw modelNotFound(id);
         // Before the checks: the record of a refusal names the model too.
@@ -121,7 +122,7 @@ function orderUpstreams(work: Work, { req, state }: Context, { random }: Service
     return;
   }
   const { account_id } = fact(state, 'caller');
-  const { body } = fact(state, 'request');
+  const body = sealedBody(fact(state, 'request'));
   const chanceOf = chancesOf({ account_id, body, headers: req.headers, beginning });
   work.upstreams = orderByWeight(work.upstreams, chanceOf);
   work.home = work.upstreams[0];

@@ -22,6 +22,7 @@ export async function searchTexts(
 ): Promise<void> {
   const { eachText, now } = services;
   const request = fact(state, 'request');
+  await request.texts?.unsealInTurns(request.sealed);
   const fields = new Map<string, string>();
   eachText(request, (text, field) => {
     if (!fields.has(text)) fields.set(text, field);

@@ -16,6 +16,7 @@ import {
   formatOption,
   paramsOf,
   requestMemoryOf,
+  sealedRequest,
   type PathParams,
   type Shape,
   type Stage,
@@ -58,6 +59,8 @@ export function validate(modalities: Modalities): Stage {
       const formCheck = form ? compileFormSchema(format) : undefined;
       const checks = [compileShippedSchema(format)];
       if (isPath(option)) checks.push(compileOwnSchema(option, endpoint.main));
+      // A schema of the operator's own may read any text.
+      const findMoved = isPath(option) ? undefined : found?.findMoved;
       const { limits } = services.configuration;
       const { body_values: values, body_stall_ms: stall_ms } = limits;
       const limit_bytes = largestBody(limits);
@@ -70,7 +73,7 @@ export function validate(modalities: Modalities): Stage {
         const isForm = formCheck !== undefined && isMultipart(ctx.req);
         const read: ParsedBody = isForm
           ? { body: await readMultipartBody(ctx.req, terms) }
-          : await readJsonBody(ctx.req, terms);
+          : await readJsonBody(ctx.req, terms, findMoved);
         const { body, texts } = read;
         if (isForm) formCheck(body);
         normalize?.(body);
@@ -84,7 +87,9 @@ export function validate(modalities: Modalities): Stage {
         }
         // Every schema of a format accepts objects only.
         const headers = headersOf(ctx.req, found);
-        state.request = { format, body: body as object, headers, texts };
+        state.request = texts
+          ? sealedRequest(format, body as object, headers, texts)
+          : { format, body: body as object, headers };
         await next();
       };
     },

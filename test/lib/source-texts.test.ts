@@ -2,15 +2,30 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { countValues } from '../../src/lib/json-text.js';
-import { LongStrings, SourceTexts, type ParsedJson } from '../../src/lib/source-texts.js';
+import {
+  LongStrings,
+  SourceTexts,
+  type FindMoved,
+  type ParsedJson,
+} from '../../src/lib/source-texts.js';
 
 /** A body as `readJsonBody` parses it. */
-async function parsedBody(written: string): Promise<ParsedJson | undefined> {
+async function parsedBody(written: string, findMoved?: FindMoved): Promise<ParsedJson | undefined> {
   const bytes = Buffer.from(written);
   const strings = new LongStrings();
   countValues(bytes, 1e6, strings);
-  return SourceTexts.parse(bytes, strings);
+  return SourceTexts.parse(bytes, strings, findMoved);
 }
+
+/** Notes every field of a body. */
+const everyField: FindMoved = (value, note) => {
+  if (typeof value !== 'object' || value === null) return;
+  const holder = value as Record<string, unknown>;
+  for (const name of Object.keys(holder)) {
+    note(holder, name);
+    everyField(holder[name], note);
+  }
+};
 
 /** One of the ways in which JSON can write a character. */
 function escaped(character: string, way: number): string {
@@ -38,18 +53,20 @@ const number = fc.constantFrom(
 );
 
 /** JSON as no library writes it: names that are repeated, and numbers that no double holds. */
-const json = fc.letrec<{ tree: string }>((tie) => ({
-  tree: fc.oneof(
-    { maxDepth: 4, depthSize: 'small' },
-    text,
-    number,
-    fc.constantFrom('true', 'null'),
-    fc.array(tie('tree'), { maxLength: 4 }).map((all) => `[ ${all.join(' , ')} ]`),
-    fc
-      .array(fc.tuple(fc.oneof(name, text), tie('tree')), { maxLength: 4 })
-      .map((all) => `{${all.map(([key, value]) => `${key}:${value}`).join(',')}}`),
-  ),
-})).tree;
+const jsonOf = (texts: fc.Arbitrary<string>) =>
+  fc.letrec<{ tree: string }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4, depthSize: 'small' },
+      texts,
+      number,
+      fc.constantFrom('true', 'null'),
+      fc.array(tie('tree'), { maxLength: 4 }).map((all) => `[ ${all.join(' , ')} ]`),
+      fc
+        .array(fc.tuple(fc.oneof(name, text), tie('tree')), { maxLength: 4 })
+        .map((all) => `{${all.map(([key, value]) => `${key}:${value}`).join(',')}}`),
+    ),
+  })).tree;
+const json = jsonOf(text);
 
 /** What the gateway may make of a value: parts of it in another order, and more beside. */
 function reordered(value: unknown): unknown {
@@ -180,5 +197,84 @@ describe('a value written with the bytes of its source', () => {
     const { value, texts } = (await parsedBody(`["${'\\u0041'.repeat(300)}"]`))!;
     texts?.release();
     expect(texts?.write(value)).to.equal(JSON.stringify(value));
+  });
+});
+
+describe('texts that are sealed', () => {
+  /** A text as most clients write it: without escapes by numbers. */
+  const some = fc.array(fc.constantFrom('a', '"', '\\', 'é', '🌍', ' ', '\n'), { minLength: 1 });
+  const usual = some.map((all) => JSON.stringify(`b${all.join('').repeat(300)}`));
+  const usualJson = fc
+    .tuple(jsonOf(fc.oneof(text, usual)), usual)
+    .map((both) => `[${both.join()}]`);
+
+  /** The texts of two values of one shape, side by side. */
+  function textPairs(one: unknown, other: unknown): [string, string][] {
+    if (typeof one === 'string') return [[one, String(other)]];
+    if (typeof one !== 'object' || one === null) return [];
+    const others = other as Record<string, unknown>;
+    return Object.entries(one).flatMap(([name, inner]) => textPairs(inner, others[name]));
+  }
+
+  it('are measured, written and unsealed as what JSON.parse makes of them', async () => {
+    let sealed = 0;
+    await fc.assert(
+      fc.asyncProperty(usualJson, async (source) => {
+        const { value, texts } = (await parsedBody(source, everyField))!;
+        const whole = parsed(source);
+        if (!texts) return;
+        for (const [mark, text] of textPairs(value, whole)) {
+          if (mark !== text) sealed += 1;
+          expect(texts.bytesOf(mark)).to.equal(Buffer.byteLength(text));
+          expect(mark.trim() === '').to.equal(text.trim() === '');
+        }
+        expect(parsed(texts.write(value))).to.deep.equal(parsed(JSON.stringify(whole)));
+        expect(parsed(texts.write(reordered(value)))).to.deep.equal(
+          parsed(JSON.stringify(reordered(whole))),
+        );
+        await texts.unsealInTurns(value);
+        expect(value).to.deep.equal(whole);
+        expect(parsed(texts.write(value))).to.deep.equal(parsed(JSON.stringify(whole)));
+      }),
+      { numRuns: 400 },
+    );
+    expect(sealed).to.be.above(50);
+  });
+
+  it('are refused if JSON.parse refuses them, at any place', async () => {
+    const faults = fc.constantFrom('"', '\\', '\n', '\\u12', '\\x', '\u0000', '\u001f', '\t', 'a');
+    const place = fc.double({ min: 0, max: 1, noNaN: true });
+    await fc.assert(
+      fc.asyncProperty(usualJson, faults, place, async (source, fault, share) => {
+        const at = Math.floor(share * source.length);
+        const broken = source.slice(0, at) + fault + source.slice(at + 1);
+        const read = async () => {
+          const { value, texts } = (await parsedBody(broken, everyField))!;
+          return texts?.unseal(value) ?? value;
+        };
+        expect(await outcomeOf(read)).to.deep.equal(
+          await outcomeOf(() => parsed(Buffer.from(broken))),
+        );
+      }),
+      { numRuns: 800 },
+    );
+  });
+
+  it('may be joined, and are measured and written in their places', async () => {
+    const text = `say "${'é\n'.repeat(200)}"`;
+    const { value, texts } = (await parsedBody(JSON.stringify([text]), everyField))!;
+    const [mark] = value as [string];
+    expect(mark).to.have.length.below(60);
+    const joined = `<a>\n${mark}\n${mark}</a>`;
+    const whole = `<a>\n${text}\n${text}</a>`;
+    expect(texts!.bytesOf(joined)).to.equal(Buffer.byteLength(whole));
+    expect(parsed(texts!.write({ joined }))).to.deep.equal({ joined: whole });
+    expect(texts!.unseal({ joined })).to.deep.equal({ joined: whole });
+  });
+
+  it('keep the bytes until their call ends', async () => {
+    const { value, texts } = (await parsedBody(`["${'x'.repeat(300)}"]`, everyField))!;
+    texts?.release();
+    expect(parsed(texts!.write(value))).to.deep.equal(['x'.repeat(300)]);
   });
 });

@@ -57,6 +57,8 @@ export interface ChatRequest {
   has_functions?: true;
   /** Set if the client's format has other names for the fields of the call. */
   names?: ClientNames;
+  /** The long texts of the client's body as they came. Some of the call's may be sealed. */
+  texts?: SourceTexts | undefined;
   /** Fields of the request that its answer repeats. */
   echo?: Readonly<Record<string, unknown>>;
   /** Names of the fields that are not sent, for the header `tollgate-ignored`. */

@@ -226,6 +226,11 @@ export type StreamStep = (decoder: StreamDecoder, sent: ChatCall) => StreamDecod
  */
 export interface ChatCodec {
   /**
+   * Set if it reads no text of a message of the system, a user or a tool: it moves them, joins them
+   * and looks whether they are blank. Large ones then reach the upstream as the bytes that came.
+   */
+  readonly moves_texts?: true;
+  /**
    * Encodes the call for the wire. A field that the wire does not have is named in `ignored`.
    * Throws the `UpstreamError` `unsupported` with its `param` if leaving it out would change the
    * answer; a field of `original` is named as `original.messages[0]`.

@@ -1,3 +1,4 @@
+import type { SourceTexts } from '../../lib/source-texts.js';
 import type { ChatMessage } from '../../schema-types/chat-completion.js';
 
 /** So much of each end of a text is read. */
@@ -5,12 +6,14 @@ const END_CHARACTERS = 1_000;
 
 /**
  * What tells a conversation from others in each of its turns: its instructions, and the first
- * message after them. Of long texts only the ends and the length are in it.
+ * message after them. Of long texts only the ends and the length are in it. Unseals what it reads.
  */
-export function beginningOf(messages: readonly ChatMessage[]): string {
+export function beginningOf(messages: readonly ChatMessage[], texts?: SourceTexts): string {
   const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
   const until = first === -1 ? messages.length : first + 1;
-  return messages.slice(0, until).flatMap(endsOfMessage).join('\0');
+  const read = messages.slice(0, until);
+  texts?.unseal(read);
+  return read.flatMap(endsOfMessage).join('\0');
 }
 
 function endsOfMessage({ content }: ChatMessage): string[] {

@@ -4,8 +4,8 @@ import { isRecord, recordsIn } from '../../lib/objects.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import { publicName, type Model, type Upstream } from '../../core/model.js';
 import type { LightAbortSignal } from '../../lib/light-abort.js';
-import type { SourceTexts } from '../../lib/source-texts.js';
 import type { Modality } from '../../pipeline/modality.js';
+import { sealedBody } from '../../pipeline/stage.js';
 import { operationReader, type OperationWith } from '../../pipeline/operation.js';
 import { refuseUnsupported } from '../../pipeline/unsupported.js';
 import {
@@ -59,14 +59,16 @@ const operationOf = operationReader('chat', isChatCodec);
 
 /** Returns a function that fits a validated request to its model. It throws as `read` does. */
 export function chatPlanner(formats: readonly ChatFormat[]): Modality['plan'] {
-  return ({ format: name, body, headers = {}, texts }, model) => {
+  return (asked, model) => {
+    const { format: name, headers = {}, texts } = asked;
     const format = formats.find((one) => one.name === name);
     if (!format) throw new Error(`No chat format is called ${name}.`);
-    const request = format.read(body, model, headers, texts);
-    if (format.only_counts) return new PlannedChat(format, request, model, texts);
+    const read = format.read(sealedBody(asked), model, headers, texts);
+    const request = texts ? { ...read, texts } : read;
+    if (format.only_counts) return new PlannedChat(format, request, model);
     refuseTooLong(request, model);
     const { request: readable, upstreams } = readableBy(request, model, compactionFormatOf);
-    return new PlannedChat(format, readable, model, texts, upstreams);
+    return new PlannedChat(format, readable, model, upstreams);
   };
 }
 
@@ -89,12 +91,12 @@ class PlannedChat implements Work, Countable {
     private readonly format: ChatFormat,
     private request: ChatRequest,
     private readonly model: Model,
-    private readonly texts: SourceTexts | undefined,
     public upstreams: readonly Upstream[] = model.upstreams,
   ) {}
 
   beginning(): string {
-    return beginningOf(this.request.call.messages);
+    const { call, texts } = this.request;
+    return beginningOf(call.messages, texts);
   }
 
   get ignored(): readonly string[] {
@@ -119,7 +121,7 @@ class PlannedChat implements Work, Countable {
     return async (read) => {
       const { media, size, names } = this.request;
       try {
-        refuseUnsupported(this.upstreams, (upstream) => fieldsLeftOut(this.request.call, upstream));
+        refuseUnsupported(this.upstreams, (upstream) => fieldsLeftOut(this.request, upstream));
       } catch (error) {
         throw names?.ofError(error) ?? error;
       }
@@ -215,7 +217,7 @@ class PlannedChat implements Work, Countable {
     const call = marks ? withCacheMarks(whole, marks) : whole;
     const reports: UsageReport[] = [];
     this.#reports = reports;
-    const { texts } = this;
+    const { texts } = request;
     const attempt = { call, upstream, head, visible, limits, client, reports, texts };
     const began_ms = services.now();
     this.#began_ms = began_ms;
@@ -239,7 +241,7 @@ class PlannedChat implements Work, Countable {
   }
 
   leftOutBy(upstream: Upstream): readonly string[] {
-    return clientNames(fieldsLeftOut(this.request.call, upstream), this.request) ?? [];
+    return clientNames(fieldsLeftOut(this.request, upstream), this.request) ?? [];
   }
 
   /** The upstream has read the prompt at least. */
@@ -294,6 +296,7 @@ async function askUpstream(
   const { call, upstream, limits, client, from = 0 } = attempt;
   const report = new UsageReport(from, call.n);
   attempt.reports.push(report);
+  if (!codec.moves_texts) await attempt.texts?.unsealInTurns(call);
   const encoded = codec.encode(call, upstream);
   const base = { upstream, head: attempt.head, ignored: leftOut(call, encoded) };
   const wire = jsonRequest(encoded, path, attempt.texts);
@@ -318,8 +321,10 @@ function reasoningOf({ choices }: ChatReply, from: number): ChoiceText[] {
 }
 
 /** The names of the fields that an upstream's wire format leaves out of a call. */
-function fieldsLeftOut(call: ChatCall, upstream: Upstream): readonly string[] {
-  return leftOut(call, operationOf(upstream.provider).codec.encode(call, upstream)) ?? [];
+function fieldsLeftOut({ call, texts }: ChatRequest, upstream: Upstream): readonly string[] {
+  const { codec } = operationOf(upstream.provider);
+  if (!codec.moves_texts) texts?.unseal(call);
+  return leftOut(call, codec.encode(call, upstream)) ?? [];
 }
 
 /** The names of the fields that are not sent. */

@@ -369,6 +369,7 @@ async function promptEstimate({
   upstream,
 }: Prompt): Promise<{ prompt_tokens: number; image_tokens: number }> {
   const { call, size } = request;
+  await request.texts?.unsealInTurns(call.messages);
   const { provider } = upstream;
   const operation = provider.operations.get('chat');
   const codec = isChatCodec(operation?.codec) ? operation.codec : undefined;
@@ -455,10 +456,11 @@ export function textOfChoice({ content, reasoning_content, tool_calls }: ChatCho
  * Refuses a prompt whose text is certainly longer than the model's context, before any money is
  * held for it. Throws `GatewayError` in the words of Anthropic, which its clients read.
  */
-export function refuseTooLong({ call, size, names }: ChatRequest, { limits }: Model): void {
+export function refuseTooLong({ call, size, names, texts }: ChatRequest, { limits }: Model): void {
   const { context = Infinity } = limits;
   // All bytes that count in the hold are more than those of the messages.
   if (leastTokens(size.text_bytes) <= context) return;
+  texts?.unseal(call.messages);
   const tokens = leastTokens(call.messages.reduce((sum, one) => sum + textBytes(one), 0));
   if (tokens <= context) return;
   const message = `The prompt is too long: ${tokens} tokens > ${context} maximum, at the least.`;

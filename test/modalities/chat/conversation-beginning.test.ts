@@ -48,7 +48,7 @@ describe('the beginning of a conversation', () => {
         { role: 'user', content: 'Ho' },
       ],
     ];
-    const told = talks.map(beginningOf);
+    const told = talks.map((talk) => beginningOf(talk));
     // A text is the same as one part of it.
     expect(told.pop()).to.equal(told[0]);
     expect(new Set(told).size).to.equal(told.length);

@@ -32,6 +32,7 @@ import { neededCapabilities } from './needs.js';
 import { takesTier } from '../cost-guard.js';
 import { DEFAULT_TOOL_CALLS } from '../hosted-tools.js';
 import { withoutOwnTools } from './own-tools.js';
+import { movedInChat } from './moved-texts.js';
 
 /** The chat format of the service specification (2.1 to 2.5). */
 export const chatCompletion: ChatFormat = {
@@ -52,6 +53,7 @@ export const chatCompletion: ChatFormat = {
   repair: repairBody,
   needs: neededCapabilities,
   texts: CHAT_TEXTS,
+  findMoved: movedInChat,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated, and its type is generated from the schema.
   read: (body, model, _, texts) => completionRequest(body as ChatCompletionBody, model, texts),

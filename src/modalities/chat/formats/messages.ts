@@ -19,6 +19,7 @@ import { MESSAGES_TEXTS } from './messages-texts.js';
 import { guessPromptTokens } from '../price.js';
 import { chatRequest } from './chat-completion.js';
 import { neededCapabilities } from './needs.js';
+import { movedInMessages } from './moved-texts.js';
 
 /** Anthropic's Messages API, for its SDKs and Claude Code, with every chat model. */
 export const messages: ChatFormat = {
@@ -44,6 +45,7 @@ export const messages: ChatFormat = {
   repair: repairTurns,
   needs: neededCapabilities,
   texts: MESSAGES_TEXTS,
+  findMoved: movedInMessages,
   modelOf: (body) => (body as MessagesBody).model,
   read: (body, model, headers, texts) => {
     // The body was validated, and its type is generated from the schema.

@@ -9,6 +9,7 @@ import { CHAT_TEXTS } from './openai-texts.js';
 import { repairOpenBody } from './openai-tidy.js';
 import { completionRequest } from './chat-completion.js';
 import { neededCapabilities } from './needs.js';
+import { movedInChat } from './moved-texts.js';
 
 interface Contract {
   choices: { message: { content: string | null }; logprobs?: unknown }[];
@@ -36,6 +37,7 @@ export const openAiChat: ChatFormat = {
   models: contractModels,
   needs: neededCapabilities,
   texts: CHAT_TEXTS,
+  findMoved: movedInChat,
   modelOf: (body) => (body as ChatCompletionBody).model,
   // The body was validated: its schema refines the one from which its type is generated.
   read: (body, model, _, texts) => completionRequest(body as ChatCompletionBody, model, texts),

@@ -24,6 +24,7 @@ import { responsesSocket } from './responses-socket.js';
 import { failedStream, ResponsesWriter } from './responses-stream.js';
 import { hostedItem } from './hosted-search.js';
 import { neededCapabilities } from './needs.js';
+import { movedInResponses } from './moved-texts.js';
 
 /** OpenAI's Responses API, for its SDKs and codex, with every chat model. */
 export const responses: ChatFormat = {
@@ -48,6 +49,7 @@ export const responses: ChatFormat = {
   repair: repairItems,
   needs: neededCapabilities,
   texts: RESPONSES_TEXTS,
+  findMoved: movedInResponses,
   modelOf: (body) => (body as ResponsesBody).model,
   // The body was validated, and its type is generated from the schema.
   read: (body, model, _, texts) => responsesRequest(body as ResponsesBody, model, texts),
