@@ -17,6 +17,7 @@ export function tooDeep(param: string): GatewayError {
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  for (const name in value) if (isDeeper(Reflect.get(value, name), levels - 1)) return true;
+  const all: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  for (const inner of all) if (isDeeper(inner, levels - 1)) return true;
   return false;
 }

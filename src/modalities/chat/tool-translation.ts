@@ -294,10 +294,10 @@ function namesIn({ fields, messages, original }: ChatCall): Set<string> {
     for (const { function: called } of tool_calls) add(called.name);
   }
   for (const { name } of original?.tools ?? []) add(name);
-  for (const { type, name, tool_name } of blocksIn(original)) {
+  eachBlock(original, ({ type, name, tool_name }) => {
     if (type === 'tool_use') add(name);
     else if (type === 'tool_reference') add(tool_name);
-  }
+  });
   return names;
 }
 
@@ -309,22 +309,24 @@ function idsIn({ messages, original }: ChatCall): string[] {
     add(tool_call_id);
     for (const { id } of tool_calls) add(id);
   }
-  for (const { type, id, tool_use_id } of blocksIn(original)) {
+  eachBlock(original, ({ type, id, tool_use_id }) => {
     if (type === 'tool_use') add(id);
     else if (type === 'tool_result') add(tool_use_id);
-  }
+  });
   return ids;
 }
 
-/** All blocks of a conversation, and those within results. */
-function blocksIn(original: MessagesOriginal | undefined): MessagesBlock[] {
-  return (original?.messages ?? []).flatMap(({ content }) => {
-    if (typeof content === 'string') return [];
-    return content.flatMap((block) => {
+/** Visits all blocks of a conversation, and those within results. */
+function eachBlock(
+  original: MessagesOriginal | undefined,
+  visit: (block: MessagesBlock) => void,
+): void {
+  for (const { content } of original?.messages ?? []) {
+    if (typeof content === 'string') continue;
+    for (const block of content) {
+      visit(block);
       const { type, content: inner } = block;
-      return type === 'tool_result' && Array.isArray(inner)
-        ? [block, ...(inner as MessagesBlock[])]
-        : [block];
-    });
-  });
+      if (type === 'tool_result' && Array.isArray(inner)) inner.forEach(visit);
+    }
+  }
 }
