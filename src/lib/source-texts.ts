@@ -4,7 +4,7 @@ import { decode, decodePiece, parseCounted, PIECE_BYTES, type StringTaker } from
 
 /** Shorter strings are parsed with what stands around them, and written anew. */
 const LONG = 256;
-/** The bytes of long strings that are parsed in one turn of the event loop. */
+/** The bytes of long strings that are read in one turn of the event loop. */
 const TURN_BYTES = 1024 ** 2;
 
 const COLON = 0x3a;
@@ -81,7 +81,7 @@ export class SourceTexts {
     const texts = new SourceTexts(bytes, long);
     const value = parseCounted(await texts.#markedText(bytes));
     if (value === undefined) return undefined;
-    if (findMoved) texts.#seal(value, bytes, findMoved);
+    if (findMoved) await texts.#seal(value, bytes, findMoved);
     const strings = await texts.#parseOthers();
     return strings && { value: texts.#filled(value, (index) => strings.get(index)), texts };
   }
@@ -120,13 +120,10 @@ export class SourceTexts {
 
   /** Does the same as `unseal`, with turns of the event loop for other requests. */
   async unsealInTurns(value: unknown): Promise<void> {
-    let turn_bytes = 0;
+    const turns = new ByteTurns();
     for (const [index, bytes] of this.#sealed_bytes) {
       this.#textAt(index);
-      turn_bytes += bytes;
-      if (turn_bytes < TURN_BYTES) continue;
-      turn_bytes = 0;
-      await longWorkTurns.next();
+      if (turns.isOver(bytes)) await longWorkTurns.next();
     }
     this.unseal(value);
   }
@@ -153,32 +150,34 @@ export class SourceTexts {
     return `${this.#mark}${index}${MARK_END}`;
   }
 
-  #seal(value: unknown, bytes: Buffer, findMoved: FindMoved): void {
-    const source = sourceOf(bytes);
+  async #seal(value: unknown, bytes: Buffer, findMoved: FindMoved): Promise<void> {
+    const found: number[] = [];
     findMoved(value, (holder, field) => {
       const text = holder[field];
       if (typeof text !== 'string' || !text.startsWith(this.#mark)) return;
-      const { index } = markAt(text.slice(this.#mark.length));
-      const place = this.places[index];
-      const text_bytes = place && plainBytes(source, place);
-      if (text_bytes !== undefined) this.#sealed_bytes.set(index, text_bytes);
+      found.push(markAt(text.slice(this.#mark.length)).index);
     });
+    const source = sourceOf(bytes);
+    const turns = new ByteTurns();
+    for (const index of found) {
+      const place = this.places[index];
+      if (!place) continue;
+      const text_bytes = plainBytes(source, place);
+      if (text_bytes !== undefined) this.#sealed_bytes.set(index, text_bytes);
+      if (turns.isOver(place.to - place.from)) await longWorkTurns.next();
+    }
   }
 
   /** The texts that are not sealed, by the index of their place; undefined if one is not JSON. */
   async #parseOthers(): Promise<ReadonlyMap<number, string> | undefined> {
     const texts = new Map<number, string>();
-    let turn_bytes = 0;
+    const turns = new ByteTurns();
     for (const [index, { from, to }] of this.places.entries()) {
-      turn_bytes += to - from;
-      if (!this.#sealed_bytes.has(index)) {
-        const text = await this.#parsedAt(index);
-        if (text === undefined) return undefined;
-        texts.set(index, text);
-      }
-      if (turn_bytes < TURN_BYTES) continue;
-      turn_bytes = 0;
-      await longWorkTurns.next();
+      if (this.#sealed_bytes.has(index)) continue;
+      const text = await this.#parsedAt(index);
+      if (text === undefined) return undefined;
+      texts.set(index, text);
+      if (turns.isOver(to - from)) await longWorkTurns.next();
     }
     return texts;
   }
@@ -247,6 +246,19 @@ export class SourceTexts {
       at += whole.write(rest, at);
     }
     return whole;
+  }
+}
+
+/** Divides work on strings into turns of the event loop. */
+class ByteTurns {
+  #bytes = 0;
+
+  /** Counts the bytes of a string. True if enough were read in this turn. */
+  isOver(bytes: number): boolean {
+    this.#bytes += bytes;
+    if (this.#bytes < TURN_BYTES) return false;
+    this.#bytes = 0;
+    return true;
   }
 }
 

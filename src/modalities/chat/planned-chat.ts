@@ -1,5 +1,6 @@
 import type { Bill } from '../../billing/bill.js';
 import type { Encoded, WireReply } from '../../core/provider.js';
+import { longWorkTurns } from '../../lib/event-loop-turns.js';
 import { isRecord, recordsIn } from '../../lib/objects.js';
 import { UpstreamError } from '../../core/upstream-error.js';
 import { publicName, type Model, type Upstream } from '../../core/model.js';
@@ -298,6 +299,8 @@ async function askUpstream(
   attempt.reports.push(report);
   if (!codec.moves_texts) await attempt.texts?.unsealInTurns(call);
   const encoded = codec.encode(call, upstream);
+  // Writing a large body takes as long, so other requests get a turn first.
+  if (attempt.texts) await longWorkTurns.next();
   const base = { upstream, head: attempt.head, ignored: leftOut(call, encoded) };
   const wire = jsonRequest(encoded, path, attempt.texts);
   const received = await requestOk(network, upstream.provider, wire, signal);
