@@ -29,6 +29,10 @@ interface Relation {
   bytes: number;
 }
 
+const DROP_TRIES = 5;
+/** The code of PostgreSQL's error for a deadlock. */
+const DEADLOCK = '40P01';
+
 /**
  * A schema of PostgreSQL, and a connection that works in it. All migrations take longer than most
  * tests, so one that a test has not changed is made as new, and goes to the next by another name:
@@ -88,7 +92,15 @@ export class PostgresSchema {
   }
 
   async drop(): Promise<void> {
-    await this.client.query(`drop schema ${this.#name} cascade`);
+    // What a gateway began before it was closed may hold locks for another moment.
+    for (let left = DROP_TRIES; left > 0; left -= 1) {
+      try {
+        await this.client.query(`drop schema ${this.#name} cascade`);
+        break;
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== DEADLOCK || left === 1) throw error;
+      }
+    }
     await this.client.end();
   }
 
