@@ -87,8 +87,11 @@ const NOT_BEGUN = new Set(['53300', '57P03']);
 
 const LOST = /^(08...|57P0[123]|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT)$/;
 
-/** A message of the driver, without a code. Knex writes the statement before it. */
-const ENDED = /(?:^| - )Connection terminated(?: |$)/u;
+/**
+ * Messages of the driver, without a code: of a connection that broke, or that is being left. Knex
+ * writes the statement before them.
+ */
+const ENDED = /(?:^| - )(?:Connection terminated(?: |$)|Client was closed and is not queryable$)/u;
 
 /** PostgreSQL went away or is starting. Whether the statement was done is not known. */
 function isLost(error: unknown): boolean {

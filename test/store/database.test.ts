@@ -79,6 +79,29 @@ describe('an error of PostgreSQL', () => {
   }
 });
 
+onEachStore('a read beside a write that a read-only server refused', testReadOnly, ['PostgreSQL']);
+
+function testReadOnly(ground: Ground): void {
+  it('was a fault of ours if its connection was being left', async () => {
+    const database = openDatabase(ground.place.url);
+    let said = '';
+    await database.snapshot(async (reading) => {
+      // The snapshot is taken again, on another connection.
+      if (said !== '') return;
+      await reading.raw('select 1');
+      await refusal(
+        database.write((trx) =>
+          trx.raw('set transaction read only').then(() => trx.raw('create table no (id text)')),
+        ),
+      );
+      const never = (): undefined => undefined;
+      said = await refusal(onPostgres(never, async () => reading.raw('select 2')));
+    });
+    expect(said).to.include('StoreUnreachable');
+    await database.close();
+  });
+}
+
 onEachStore('a statement that its client gave up on', testLimits, ['PostgreSQL']);
 
 function testLimits(ground: Ground): void {
