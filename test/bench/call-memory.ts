@@ -70,7 +70,7 @@ writeFileSync(
   `listen: 127.0.0.1:${port}
 public_url: http://127.0.0.1:${port}
 store: sqlite:tollgate.db
-limits: { in_flight_bytes: 4GB, in_flight: 4000 }
+limits: { in_flight_bytes: 4gb, in_flight: 4000 }
 owners: { bench: { name: Bench } }
 providers:
   openai: { api_key: sk-bench, base_url: '${base_url}' }
