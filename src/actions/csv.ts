@@ -4,8 +4,6 @@ import type { ActionCaller, ActionServices, ListAction, Place } from './action.j
 type Cell = string | number | bigint | boolean | null;
 
 const PAGE = 1_000;
-/** Rows that match a filter may lie far apart, so the first are few: a client gets them sooner. */
-const FIRST_PAGE = 50;
 
 /**
  * Writes CSV by RFC 4180: a header row, CRLF, quotes where needed. Text that a spreadsheet would
@@ -30,7 +28,7 @@ export async function* csvOfList<Input extends object, Row>(
   caller: ActionCaller,
 ): AsyncGenerator<string, void> {
   const names = columns(caller);
-  let limit = place ? FIRST_PAGE : Infinity;
+  const limit = place ? PAGE : Infinity;
   let head = line(names);
   let after: { after?: Place } = {};
   for (;;) {
@@ -40,7 +38,6 @@ export async function* csvOfList<Input extends object, Row>(
     const last = found.at(-1);
     if (!place || last === undefined || found.length < limit) return;
     head = '';
-    limit = PAGE;
     after = { after: place.of(last) };
   }
 }
