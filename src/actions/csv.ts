@@ -1,9 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRecord } from '../lib/objects.js';
 import type { ActionCaller, ActionServices, ListAction, Place } from './action.js';
 
 type Cell = string | number | bigint | boolean | null;
 
-const PAGE = 1_000;
+/** Few, as the store may read them without letting other calls in. */
+const PAGE = 100;
 
 /**
  * Writes CSV by RFC 4180: a header row, CRLF, quotes where needed. Text that a spreadsheet would
@@ -20,7 +22,10 @@ export function csvOfRows(columns: readonly string[], rows: readonly object[]): 
   return csv(columns, cellsOfRows(columns, rows));
 }
 
-/** All rows of a list as CSV, read and written page by page. */
+/**
+ * All rows of a list as CSV, read and written page by page. Between two pages other calls have
+ * their turn, and the client is sent what was written.
+ */
 export async function* csvOfList<Input extends object, Row>(
   { rows, place, shape, csv: { columns } }: ListAction<Input, Row>,
   services: ActionServices,
@@ -37,6 +42,7 @@ export async function* csvOfList<Input extends object, Row>(
     yield head + cellsOfRows(names, shapes).map(line).join('');
     const last = found.at(-1);
     if (!place || last === undefined || found.length < limit) return;
+    await nextTurn();
     head = '';
     after = { after: place.of(last) };
   }

@@ -46,7 +46,7 @@ describe('CSV of rows', () => {
 });
 
 describe('CSV of a list', () => {
-  const READ_AT_ONCE = 1_000;
+  const READ_AT_ONCE = 100;
 
   /** Some numbers, the largest first. */
   function numbers(count: number, read: number[] = []) {
@@ -80,6 +80,18 @@ describe('CSV of a list', () => {
       expect(read).to.have.length(Math.floor(count / READ_AT_ONCE) + 1);
     });
   }
+
+  it('gives other calls a turn between two pages', async () => {
+    let turns = 0;
+    let next = setImmediate(count);
+    function count(): void {
+      turns += 1;
+      next = setImmediate(count);
+    }
+    await piecesOf(numbers(9 * READ_AT_ONCE));
+    clearImmediate(next);
+    expect(turns).to.be.at.least(9);
+  });
 
   it('reads a list without places once', async () => {
     const { place: _place, ...list } = numbers(3);

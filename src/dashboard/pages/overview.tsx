@@ -10,7 +10,7 @@ import { Table } from './table.js';
 import { sendPage } from './page.js';
 import { Card, Code, Empty, Figures, Money } from './parts.js';
 import { snippet } from './snippet.js';
-import { seriesOf } from './series.js';
+import { FIGURES_OF, seriesOf } from './series.js';
 import { pluralize, formatCount, formatPercent } from './formatting.js';
 import type { Account } from '../../store/accounts/accounts.js';
 import type { Key } from '../../store/keys/keys.js';
@@ -49,7 +49,7 @@ async function overview(
   const { account_id, suspended } = visitor.session;
   const [account, report, keys, entries] = await Promise.all([
     store.account(account_id),
-    usageReport({ account_id, by: 'day' }, services),
+    usageReport({ account_id, by: 'day', charted: FIGURES_OF.spend }, services),
     store.keys(account_id),
     store.ledger(account_id, { before: Number.MAX_SAFE_INTEGER, limit: RECENT }),
   ]);
@@ -99,8 +99,8 @@ function Balance(props: { account: Account; report: UsageReport }): JSX.Element 
   );
 }
 
-function Charts({ report: { rows, range } }: { report: UsageReport }): JSX.Element {
-  const series = seriesOf('spend', rows, range, 'day');
+function Charts({ report: { bars, range } }: { report: UsageReport }): JSX.Element {
+  const series = seriesOf('spend', bars, range, 'day');
   return (
     <div class="split">
       <Card

@@ -36,6 +36,15 @@ export interface Series {
 
 export const PERIOD_MS = { hour: 3_600_000, day: 86_400_000 };
 
+/** The figures that `valueOf` reads; latencies have rows of their own. */
+export const FIGURES_OF = {
+  spend: ['cost_nano'],
+  calls: ['calls'],
+  tokens: ['prompt_tokens', 'completion_tokens'],
+  errors: ['failed'],
+  latency: undefined,
+} as const satisfies Record<Measure, readonly (keyof RequestTotals)[] | undefined>;
+
 /** The figure of a measure. A latency is no sum: see `latencySeries`. */
 export function valueOf(measure: Exclude<Measure, 'latency'>, totals: RequestTotals): number {
   if (measure === 'spend') return Number(totals.cost_nano);

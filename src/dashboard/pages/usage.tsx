@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { DashboardContext, DashboardServices, Route } from '../types.js';
-import type { LatencyRow, TotalsQuery, TotalsRow } from '../../store/requests/request-types.js';
+import type { LatencyRow } from '../../store/requests/request-types.js';
 import type { GatewayError } from '../../core/errors.js';
 import type { Span } from '../../actions/moments.js';
 import { usageRange, wrongDays, type Grouping } from '../../actions/usage-groups.js';
@@ -10,7 +10,7 @@ import { requireSession } from './guard.js';
 import { CsvLink } from './list-page.js';
 import { sendPage } from './page.js';
 import { Card, Empty, Notice, TRY_PLAYGROUND } from './parts.js';
-import { latencySeries, MEASURES, seriesOf, type Series } from './series.js';
+import { FIGURES_OF, latencySeries, MEASURES, seriesOf, type Series } from './series.js';
 import { MEASURE_NAMES, UsageFigures } from './usage-figures.js';
 import { UsageFilters } from './usage-filters.js';
 import { UsageTable } from './usage-table.js';
@@ -84,8 +84,9 @@ async function usageBody(
   ctx: DashboardContext,
 ): Promise<JSX.Element> {
   const { store, now, configuration } = services;
-  const { from, to, model, key: key_id, agent, by } = query;
-  const reportQuery = { account_id, from, to, model, key_id, agent, by };
+  const { from, to, model, key: key_id, agent, by, show } = query;
+  const charted = FIGURES_OF[show];
+  const reportQuery = { account_id, from, to, model, key_id, agent, by, charted };
   const [report, account, keys] = await Promise.all([
     usageReport(reportQuery, services),
     store.account(account_id),
@@ -94,23 +95,22 @@ async function usageBody(
   ctx.assert(account, 404);
   const pace = await paceOf(account, services);
   const { range, rows, totals, is_cut } = report;
-  const models = new Set([...configuration.models.keys(), ...rows.map((row) => row.model ?? '')]);
-  models.delete('');
-  const agents = await agentsIn(range, account_id, store);
+  const used = await namesIn(range, account_id, store);
+  const models = new Set([...configuration.models.keys(), ...used.models]);
   return (
     <>
-      <UsageFilters {...{ query, range, keys, agents }} models={[...models]} now_ms={now()} />
+      <UsageFilters
+        {...{ query, range, keys }}
+        models={[...models]}
+        agents={[...used.agents]}
+        now_ms={now()}
+      />
       {is_cut && <Notice>{CUT}</Notice>}
       <UsageFigures query={query} report={report} account={account} pace={pace} />
       <ChartCard query={query} series={await chartOf(query, account_id, report, services)} />
       <Card title={GROUPINGS[by]} actions={<Groupings query={query} />} flush>
         {totals.calls > 0 ? (
-          <UsageTable
-            rows={await tableRows(account_id, query, report, services)}
-            by={by}
-            period={report.period}
-            keys={keys}
-          />
+          <UsageTable rows={rows} by={by} period={report.period} keys={keys} />
         ) : (
           <Nothing isFiltered={isFiltered(query)} />
         )}
@@ -122,38 +122,27 @@ async function usageBody(
 async function chartOf(
   { show }: UsageQuery,
   account_id: string,
-  { range, period, rows, latency }: UsageReport,
+  { range, period, bars, latency }: UsageReport,
   { store }: DashboardServices,
 ): Promise<Series> {
-  if (show !== 'latency') return seriesOf(show, rows, range, period);
+  if (show !== 'latency') return seriesOf(show, bars, range, period);
   const query = { ...range, account_id, by: ['start_ms'], period } as const;
-  const bars: LatencyRow[] = await store.requests.latencies(query);
-  return latencySeries(bars, latency, range, period);
+  const rows: LatencyRow[] = await store.requests.latencies(query);
+  return latencySeries(rows, latency, range, period);
 }
 
-/** The names of the programs that called in a range. */
-async function agentsIn(
+/** The models that were called in a range, and the programs that called them. */
+async function namesIn(
   range: Span,
   account_id: string,
   { requests }: DashboardServices['store'],
-): Promise<string[]> {
-  const query = { ...range, account_id, period: 'day', by: ['agent'], figures: [] } as const;
-  const rows = await requests.totals(query);
-  return rows.flatMap(({ agent }) => agent || []);
-}
-
-/** The rows of the report, or those of a key or an agent each. */
-async function tableRows(
-  account_id: string,
-  { model, key: key_id, agent, by }: UsageQuery,
-  { range, source: period, rows }: UsageReport,
-  { store }: DashboardServices,
-): Promise<readonly TotalsRow[]> {
-  if (by !== 'key' && by !== 'agent') return rows;
-  const only = { model, key_id, agent };
-  const given = Object.entries(only).filter(([, value]) => value !== undefined);
-  const filter = { ...range, account_id, ...(Object.fromEntries(given) as Partial<TotalsQuery>) };
-  return store.requests.totals({ ...filter, period, by: [by === 'key' ? 'key_id' : 'agent'] });
+): Promise<{ models: ReadonlySet<string>; agents: ReadonlySet<string> }> {
+  const by = ['model', 'agent'] as const;
+  const rows = await requests.totals({ ...range, account_id, period: 'day', by, figures: [] });
+  return {
+    models: new Set(rows.flatMap(({ model }) => model || [])),
+    agents: new Set(rows.flatMap(({ agent }) => agent || [])),
+  };
 }
 
 function ChartCard({ query, series }: { query: UsageQuery; series: Series }): JSX.Element {

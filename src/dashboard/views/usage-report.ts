@@ -1,5 +1,6 @@
 import type { Account } from '../../store/accounts/accounts.js';
 import type { LatencyRow, RequestTotals, TotalsRow } from '../../store/requests/request-types.js';
+import { TOKEN_CLASSES } from '../../core/usage.js';
 import type { DashboardServices } from '../types.js';
 import { DAY_MS, dayName } from '../../actions/days.js';
 import type { Span } from '../../actions/moments.js';
@@ -16,6 +17,9 @@ const DETAILED_ROWS = 20_000;
 const SKIPPED_ROWS = 100_000;
 const PACE_DAYS = 7;
 const COMPARED = ['failed', 'prompt_tokens', 'completion_tokens', 'cost_nano'] as const;
+/** The figures of the table. */
+const TABLED = [...COMPARED, ...TOKEN_CLASSES] as const;
+const SPLITS = { day: 'start_ms', model: 'model', key: 'key_id', agent: 'agent' } as const;
 
 /** Days of UTC as `YYYY-MM-DD`, both included; without them the last 30 days. */
 export interface UsageReportQuery {
@@ -27,6 +31,8 @@ export interface UsageReportQuery {
   agent?: string | undefined;
   /** The groups of the table. */
   by: Grouping;
+  /** The figures of the chart; without them there are no rows for one. */
+  charted?: readonly (keyof RequestTotals)[] | undefined;
 }
 
 export interface UsageReport {
@@ -37,8 +43,10 @@ export interface UsageReport {
   period: 'hour' | 'day';
   /** Whether the rows come from daily or from hourly totals. */
   source: 'hour' | 'day';
-  /** By start and by model; without models where a key is read from daily totals. */
+  /** The rows of the table, of one group each. */
   rows: TotalsRow[];
+  /** By start and by model; without models where a key is read from daily totals. */
+  bars: TotalsRow[];
   totals: RequestTotals;
   latency: LatencyRow | undefined;
   /** The totals of the range before, as long as this one has lasted so far. */
@@ -52,7 +60,7 @@ export async function usageReport(
   query: UsageReportQuery,
   services: Services,
 ): Promise<UsageReport> {
-  const { account_id, model, key_id, agent } = query;
+  const { account_id, model, key_id, agent, by, charted } = query;
   const { requests } = services.store;
   const { range, source, is_cut } = await sourceOf(query, services);
   const filter = {
@@ -70,8 +78,16 @@ export async function usageReport(
   };
   // Daily totals of a key do not have its models.
   const split = source === 'day' && key_id !== undefined ? [] : (['model'] as const);
-  const [rows, before, latency, latencyBefore] = await Promise.all([
-    requests.totals({ ...filter, ...range, period: source, by: ['start_ms', ...split] }),
+  const period = source === 'hour' && isShort(range) ? 'hour' : 'day';
+  const shown = {
+    ...filter,
+    ...range,
+    period: source,
+    ...(period === 'day' && ({ step: 'day' } as const)),
+  };
+  const [rows, bars, before, latency, latencyBefore] = await Promise.all([
+    requests.totals({ ...shown, by: [SPLITS[by]], figures: TABLED }),
+    charted ? requests.totals({ ...shown, by: ['start_ms', ...split], figures: charted }) : [],
     requests.totals({ ...filter, ...past, period: unit, by: [], figures: COMPARED }),
     latencyOf(range),
     latencyOf(past),
@@ -79,9 +95,10 @@ export async function usageReport(
   return {
     range,
     is_cut,
-    period: source === 'hour' && isShort(range) ? 'hour' : 'day',
+    period,
     source,
     rows,
+    bars,
     totals: sumTotals(rows),
     latency,
     before: { totals: sumTotals(before), latency: latencyBefore },

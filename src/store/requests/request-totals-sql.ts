@@ -66,7 +66,8 @@ const FRESH = (from: string, to: string): string => `from requests where seq > $
 /** The period of the rows that are split by account alone. */
 export const ACCOUNT_DAY = 'account_day';
 
-const DAY = `start_ms - start_ms % ${DAY_MS}`;
+/** The beginning of the day of an hour. */
+export const DAY = `start_ms - start_ms % ${DAY_MS}`;
 const START = `time_ms - time_ms % ${HOUR_MS}`;
 const MODEL = `coalesce(model, '') as model, coalesce(provider, '') as provider`;
 

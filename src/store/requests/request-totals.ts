@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { isPossible } from '../column-values.js';
 import type { Database } from '../database.js';
 import { StoreError } from '../store-error.js';
-import { ACCOUNT_DAY, bucketStart_ms, FIGURE_NAMES, HOUR_MS } from './request-totals-sql.js';
+import { ACCOUNT_DAY, bucketStart_ms, DAY, FIGURE_NAMES, HOUR_MS } from './request-totals-sql.js';
 import type {
   HourRowsQuery,
   LatencyQuery,
@@ -86,10 +86,6 @@ function canBe(texts: readonly (string | undefined)[]): boolean {
   return texts.every((text) => text === undefined || isPossible(text));
 }
 
-function split(query: Knex.QueryBuilder, by: readonly string[]): Knex.QueryBuilder {
-  return by.length === 0 ? query : query.groupBy([...by]).orderBy([...by]);
-}
-
 /**
  * Whether day rows suffice. They are split by model in an account, by key, and for all accounts.
  */
@@ -158,7 +154,7 @@ function withDays(hours: readonly number[]): Slice[] {
 
 /** See `RequestStore.totals`. */
 export async function totals(database: Database, query: TotalsQuery): Promise<TotalsRow[]> {
-  const { period, by, key_id, account_id, model, provider, agent } = query;
+  const { period, by, step, key_id, account_id, model, provider, agent } = query;
   if (!canBe([account_id, key_id, model, provider, agent])) return [];
   const account = await accountOf(database, query);
   const isOfEach = account === undefined && isByAccountOrKey(query);
@@ -177,13 +173,16 @@ export async function totals(database: Database, query: TotalsQuery): Promise<To
     // An account has its days twice: by key, and by model under the key ''.
     const under = !isOfWhole && (isOfKeys(query) || isOfAccounts(query)) ? '<>' : '=';
     selected.where((either) => either.where({ period: 'hour' }).orWhere('key_id', under, ''));
-    return split(among(selected, account ?? (isOfEach ? EACH : ALL), query), by).select([
-      ...by,
-      ...FIGURE_NAMES.flatMap((name) => (isWanted(name, query) ? sumsOf(knex, name) : [])),
+    among(selected, account ?? (isOfEach ? EACH : ALL), query).select([
+      ...by.map((name) => (name === 'start_ms' && step ? knex.raw(`${DAY} as start_ms`) : name)),
+      ...wantedOf(query).flatMap((name) => sumsOf(knex, name)),
     ]);
+    const places = by.map((_name, at) => at + 1).join();
+    return by.length === 0 ? selected : selected.groupByRaw(places).orderByRaw(places);
   });
+  const read = readerOf(query);
   // The sum of no rows at all is one row of nulls.
-  return rows.filter(({ calls }) => calls !== null).map((row) => toTotals(row, query));
+  return rows.filter(({ calls }) => calls !== null).map(read);
 }
 
 /** See `RequestStore.hourRows`. */
@@ -203,35 +202,45 @@ export async function hourRows(
   return Number(row?.count ?? 0);
 }
 
+type Row = Record<string, unknown>;
+
+function wantedOf({ figures }: TotalsQuery): string[] {
+  const wanted: ReadonlySet<string> = new Set(figures ?? FIGURE_NAMES);
+  return FIGURE_NAMES.filter((name) => name === 'calls' || wanted.has(name));
+}
+
+function isAmount(name: string): boolean {
+  return AMOUNTS.some((amount) => amount === name);
+}
+
 /** Sums dollars and the rest separately, as the sum of the column could exceed 64 bits. */
 function sumsOf(knex: Knex, name: string): Knex.Raw[] {
-  if (!AMOUNTS.some((amount) => amount === name)) {
-    return [knex.raw(`cast(sum(${name}) as double precision) as ${name}`)];
-  }
+  if (!isAmount(name)) return [knex.raw(`cast(sum(${name}) as double precision) as ${name}`)];
   return [
     knex.raw(`cast(sum(${name} / ${NANO_PER_DOLLAR}) as bigint) as ${name}_dollars`),
     knex.raw(`cast(sum(${name} % ${NANO_PER_DOLLAR}) as bigint) as ${name}_rest`),
   ];
 }
 
-function toTotals(row: Record<string, unknown>, query: TotalsQuery): TotalsRow {
-  const figures = FIGURE_NAMES.map((name) => [name, figureOf(row, name, query)] as const);
-  const dimensions = query.by.map((name) => [
-    name,
-    typeof row[name] === 'bigint' ? Number(row[name]) : row[name],
-  ]);
-  return Object.fromEntries([...dimensions, ...figures]) as TotalsRow;
-}
-
-function figureOf(row: Record<string, unknown>, name: string, query: TotalsQuery): number | bigint {
-  const [dollars, rest] = [row[`${name}_dollars`], row[`${name}_rest`]];
-  if (!AMOUNTS.some((amount) => amount === name)) return Number(row[name] ?? 0);
-  if (!isWanted(name, query)) return 0n;
-  return BigInt(String(dollars)) * NANO_PER_DOLLAR + BigInt(String(rest));
-}
-
-function isWanted(name: string, { figures }: TotalsQuery): boolean {
-  return name === 'calls' || !figures || figures.some((figure) => figure === name);
+/** Reads the rows of a query; a year of an account has thousands. */
+function readerOf(query: TotalsQuery): (row: Row) => TotalsRow {
+  const wanted = wantedOf(query);
+  const counts = wanted.filter((name) => !isAmount(name));
+  const amounts = wanted.filter(isAmount).map((name) => [name, `${name}_dollars`, `${name}_rest`]);
+  const zeros = FIGURE_NAMES.map((name) => [name, isAmount(name) ? 0n : 0] as const);
+  const nothing: Row = Object.fromEntries(zeros);
+  return (row) => {
+    const read: Row = { ...nothing };
+    for (const name of query.by) {
+      const value = row[name];
+      read[name] = typeof value === 'bigint' ? Number(value) : value;
+    }
+    for (const name of counts) read[name] = Number(row[name] ?? 0);
+    for (const [name = '', dollars = '', rest = ''] of amounts) {
+      read[name] = BigInt(String(row[dollars])) * NANO_PER_DOLLAR + BigInt(String(row[rest]));
+    }
+    return read as unknown as TotalsRow;
+  };
 }
 
 /** See `RequestStore.latencies`. */

@@ -80,6 +80,8 @@ export interface TotalsQuery extends Pick<
    */
   period: 'hour' | 'day';
   by: readonly Dimension[];
+  /** Adds hours up to the days of UTC that they are in, at which `start_ms` then begins. */
+  step?: 'day';
   /** The figures to add up beside the calls; the others are 0. All figures if left out. */
   figures?: readonly (keyof RequestTotals)[];
 }

@@ -21,6 +21,8 @@ onEachStore('the report of usage', (ground: Ground) => {
     return { account, services: { store, now: () => NOW_MS } };
   }
 
+  const charted = ['cost_nano'] as const;
+
   it('compares with as long before as the range has lasted', async () => {
     const { account, services } = await openWith([40n, 30n, 20n, 10n, 1n]);
     const ask = { account_id: account.id, from: '2026-11-19', to: '2026-11-20' };
@@ -35,9 +37,10 @@ onEachStore('the report of usage', (ground: Ground) => {
   it('compares days with hours before them, as the last day is not over', async () => {
     const { account, services } = await openWith([40n, 30n, 20n, 10n, 1n, 2n, 3n, 4n]);
     const ask = { account_id: account.id, from: '2026-11-17', to: '2026-11-20' };
-    const report = await usageReport({ ...ask, by: 'day' }, services);
+    const report = await usageReport({ ...ask, by: 'day', charted }, services);
     expect(report).to.include({ period: 'day', source: 'day', is_cut: false });
-    expect(report.rows.map(({ model }) => model)).to.deep.equal(Array(4).fill('gpt-4o-mini'));
+    expect(report.rows).to.have.length(4);
+    expect(report.bars.map(({ model }) => model)).to.deep.equal(Array(4).fill('gpt-4o-mini'));
     expect(report.totals.cost_nano).to.equal(100n);
     // Three days and a half: from noon of the 13th.
     expect(report.before.totals.cost_nano).to.equal(6n);
@@ -48,16 +51,33 @@ onEachStore('the report of usage', (ground: Ground) => {
     const ask = { account_id: account.id, from: '2026-01-01', to: '2026-11-20' };
     const model = 'gpt-4o-mini';
     for (const asked of [{ by: 'day' }, { by: 'model' }, { by: 'key' }, { by: 'day', model }]) {
-      const report = await usageReport({ ...ask, ...(asked as { by: 'day' }) }, services);
+      const query = { ...ask, ...(asked as { by: 'day' }), charted };
+      const report = await usageReport(query, services);
       expect(report).to.include({ period: 'day', source: 'day', is_cut: false });
       expect(report.range.from).to.equal('2026-01-01');
-      expect(report.rows.map((row) => row.model)).to.deep.equal([model, model]);
+      expect(report.rows).to.have.length(asked.by === 'day' ? 2 : 1);
+      expect(report.bars.map((row) => row.model)).to.deep.equal([model, model]);
       expect(report.latency?.took?.calls).to.equal(2);
     }
-    const ofKey = await usageReport({ ...ask, by: 'day', key_id: 'key_1' }, services);
+    const ofKey = await usageReport({ ...ask, by: 'day', key_id: 'key_1', charted }, services);
     expect(ofKey).to.include({ source: 'day', is_cut: false });
-    expect(ofKey.rows.map((row) => row.model)).to.deep.equal([undefined, undefined]);
+    expect(ofKey.bars.map((row) => row.model)).to.deep.equal([undefined, undefined]);
     expect(ofKey.totals.cost_nano).to.equal(70n);
+  });
+
+  it('adds hours up to days where a bar is a day, and has no bars without a chart', async () => {
+    const { account, services } = await openWith([40n, 30n, 20n, 10n]);
+    const ask = { account_id: account.id, from: '2026-11-17', to: '2026-11-20' };
+    const model = { by: 'model' as const, key_id: 'key_1' };
+    const report = await usageReport({ ...ask, ...model, charted }, services);
+    expect(report).to.include({ period: 'day', source: 'hour', is_cut: false });
+    expect(report.rows.map((row) => [row.model, row.cost_nano])).to.deep.equal([
+      ['gpt-4o-mini', 100n],
+    ]);
+    const days = [3, 2, 1, 0].map((back) => NOW_MS - (NOW_MS % DAY_MS) - back * DAY_MS);
+    expect(report.bars.map((row) => row.start_ms)).to.deep.equal(days);
+    expect(report.bars.map((row) => row.cost_nano)).to.deep.equal([10n, 20n, 30n, 40n]);
+    expect((await usageReport({ ...ask, ...model }, services)).bars).to.deep.equal([]);
   });
 
   it('cuts a long range where it is to tell models of a key', async () => {
