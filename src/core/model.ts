@@ -13,6 +13,8 @@ export interface Caller {
   account_rates?: Rates;
   /** Set if the account is suspended, so that the request is refused. */
   suspended?: true;
+  /** Set if the account had nothing available when the key was read. */
+  empty?: true;
 }
 
 /** Prices of tokens in nano-dollars (1e-9 USD) per million, so that they stay integers. */

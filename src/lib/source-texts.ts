@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { longWorkTurns } from './event-loop-turns.js';
 import { decode, decodePiece, parseCounted, PIECE_BYTES, type StringTaker } from './json-text.js';
+import { mapChanged } from './objects.js';
 
 /** Shorter strings are parsed with what stands around them, and written anew. */
 const LONG = 256;
+/** If known texts are less than this part of the body, to find them takes longer than they do. */
+const SMALL_PART = 1 / 16;
 /** The bytes of long strings that are read in one turn of the event loop. */
 const TURN_BYTES = 1024 ** 2;
 
@@ -95,7 +98,8 @@ export class SourceTexts {
   write(value: unknown): string | Buffer {
     const bytes = this.#bytes;
     if (!bytes) return JSON.stringify(value);
-    const text = JSON.stringify(this.#marked(value));
+    const isPart = this.#known.characters > bytes.length * SMALL_PART;
+    const text = JSON.stringify(isPart ? this.#marked(value) : value);
     const pieces = text.split(this.#mark);
     return pieces.length === 1 ? text : this.#joined(pieces, bytes);
   }
@@ -137,7 +141,8 @@ export class SourceTexts {
     );
     let at = 0;
     let written = 0;
-    for (const [index, { from, to }] of this.places.entries()) {
+    for (let index = 0; index < this.places.length; index += 1) {
+      const { from, to } = this.places[index]!;
       written += bytes.copy(marked, written, at, from);
       written += marked.write(`"${this.#markOf(index)}"`, written, 'latin1');
       at = to;
@@ -157,12 +162,12 @@ export class SourceTexts {
       if (typeof text !== 'string' || !text.startsWith(this.#mark)) return;
       found.push(markAt(text.slice(this.#mark.length)).index);
     });
-    const source = sourceOf(bytes);
+    const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const turns = new ByteTurns();
     for (const index of found) {
       const place = this.places[index];
       if (!place) continue;
-      const text_bytes = plainBytes(source, place);
+      const text_bytes = plainBytes(bytes, words, place);
       if (text_bytes !== undefined) this.#sealed_bytes.set(index, text_bytes);
       if (turns.isOver(place.to - place.from)) await longWorkTurns.next();
     }
@@ -293,56 +298,43 @@ const IS_ESCAPE = Uint8Array.from({ length: 256 }, (_, code) => {
 });
 const WORD_BYTES = 4;
 
-/** Bytes that are also read four at once, which takes a third of the time. */
-interface Source {
-  bytes: Buffer;
-  words: Int32Array;
-  /** The bytes of the first word that stand before the source. */
-  before: number;
-}
-
-function sourceOf(bytes: Buffer): Source {
-  const { buffer, byteOffset, length } = bytes;
-  const before = byteOffset % WORD_BYTES;
-  const words = Math.floor((before + length) / WORD_BYTES);
-  return { bytes, before, words: new Int32Array(buffer, byteOffset - before, words) };
-}
-
 /**
  * The bytes in UTF-8 of the text of a string that may be sealed: it is valid, has no escape by its
- * number, and begins with a character that shows it not to be blank. Undefined for any other.
+ * number, and begins with a character that shows it not to be blank. Undefined for any other. Four
+ * bytes are read at once, which takes a third of the time.
  */
-function plainBytes({ bytes, words, before }: Source, { from, to }: Place): number | undefined {
+function plainBytes(bytes: Buffer, words: DataView, { from, to }: Place): number | undefined {
   const first = bytes[from + 1] ?? 0;
   if (first <= SPACE || first >= DELETE || first === BACKSLASH) return undefined;
   const end = to - 1;
   if (bytes[end] !== QUOTE) return undefined;
-  const last_word = (end + before) >> 2;
   let escapes = 0;
   let at = from + 1;
-  while (at < end) {
-    if (((at + before) & 3) === 0) {
-      let word = (at + before) >> 2;
-      while (word < last_word && isPlain(words[word]!)) word += 1;
-      at = (word << 2) - before;
-      if (at >= end) break;
+  for (;;) {
+    let found = 0;
+    while (at + WORD_BYTES <= end && found === 0) {
+      found = notPlain(words.getInt32(at, true));
+      at += found === 0 ? WORD_BYTES : lowestByte(found);
     }
-    const byte = bytes[at]!;
-    if (byte === BACKSLASH) {
-      at += 1;
-      if (IS_ESCAPE[bytes[at]!] === 0) return undefined;
-      escapes += 1;
-    } else if (byte < SPACE) return undefined;
-    at += 1;
+    if (found === 0) while (at < end && bytes[at]! >= SPACE && bytes[at] !== BACKSLASH) at += 1;
+    if (at >= end) return end - from - 1 - escapes;
+    if (bytes[at] !== BACKSLASH || IS_ESCAPE[bytes[at + 1]!] === 0) return undefined;
+    escapes += 1;
+    at += 2;
   }
-  return end - from - 1 - escapes;
 }
 
-/** Whether none of four bytes is below 0x20 or a backslash, by the usual arithmetic for that. */
-function isPlain(word: number): boolean {
+/**
+ * Marks bytes below 0x20 and backslashes by the highest bit, by the usual arithmetic for that. The
+ * lowest mark is right; those above it may be wrong.
+ */
+function notPlain(word: number): number {
   const other = word ^ 0x5c5c5c5c;
-  const found = ((word - 0x20202020) & ~word) | ((other - 0x01010101) & ~other);
-  return (found & 0x80808080) === 0;
+  return (((word - 0x20202020) & ~word) | ((other - 0x01010101) & ~other)) & 0x80808080;
+}
+
+function lowestByte(marks: number): number {
+  return (31 - Math.clz32(marks & -marks)) >> 3;
 }
 
 type Replace = (text: string) => string;
@@ -351,8 +343,16 @@ type Replace = (text: string) => string;
 function replaceTexts(value: unknown, replace: Replace): unknown {
   if (typeof value === 'string') return replace(value);
   if (typeof value !== 'object' || value === null) return value;
-  const holder = value as Record<string | number, unknown>;
-  for (const name of namesIn(value)) {
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) {
+      const one: unknown = value[at];
+      const replaced = replaceTexts(one, replace);
+      if (replaced !== one) value[at] = replaced;
+    }
+    return value;
+  }
+  const holder = value as Record<string, unknown>;
+  for (const name of Object.keys(holder)) {
     const one = holder[name];
     const replaced = replaceTexts(one, replace);
     // Of a name such as `__proto__` the object has a field of its own, which is set.
@@ -365,21 +365,17 @@ function replaceTexts(value: unknown, replace: Replace): unknown {
 function copyTexts(value: unknown, replace: Replace): unknown {
   if (typeof value === 'string') return replace(value);
   if (typeof value !== 'object' || value === null) return value;
-  const holder = value as Record<string | number, unknown>;
-  let copy: Record<string | number, unknown> | undefined;
-  for (const name of namesIn(value)) {
+  if (Array.isArray(value)) {
+    return mapChanged(value as unknown[], (one) => copyTexts(one, replace));
+  }
+  const holder = value as Record<string, unknown>;
+  let copy: Record<string, unknown> | undefined;
+  for (const name of Object.keys(holder)) {
     const one = holder[name];
     const replaced = copyTexts(one, replace);
-    if (replaced === one) continue;
-    copy ??= (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as typeof holder;
-    copy[name] = replaced;
+    if (replaced !== one) (copy ??= { ...holder })[name] = replaced;
   }
   return copy ?? value;
-}
-
-/** The names of an object's fields, or the indexes of a list. */
-function namesIn(value: object): Iterable<string | number> {
-  return Array.isArray(value) ? value.keys() : Object.keys(value);
 }
 
 /** Further texts that look alike are written anew: all of them are compared with each other. */
@@ -394,9 +390,11 @@ const SAMPLES = 64;
 class KnownTexts {
   readonly #alike = new Map<number, { text: string; index: number }[]>();
   readonly #texts = new Map<number, string>();
+  characters = 0;
 
   add(text: string, index: number): void {
     this.#texts.set(index, text);
+    this.characters += text.length;
     if (text.length < LONG) return;
     const sample = sampleOf(text);
     const known = this.#alike.get(sample);

@@ -6,7 +6,9 @@ import { isFree, mayUseModel } from '../core/model.js';
 
 /** Throws `GatewayError` (402) if the account has nothing available. */
 export async function refuseEmpty(state: State, { store }: Services): Promise<void> {
-  const account = await store.account(fact(state, 'caller').account_id);
+  const { account_id, empty } = fact(state, 'caller');
+  if (!empty) return;
+  const account = await store.account(account_id);
   const { balance_nano, held_nano } = account ?? { balance_nano: 0n, held_nano: 0n };
   if (balance_nano - held_nano > 0n) return;
   throw nothingAvailable(balance_nano, held_nano);

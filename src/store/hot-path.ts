@@ -117,17 +117,21 @@ interface CallerColumns {
   key_id: string;
   account_id: string;
   models: string | null;
+  suspended_ms: unknown;
+  is_empty: boolean;
   key_rates: string | null;
   account_rates: string | null;
 }
 
 /** A caller, which several requests may share. */
-export function callerOf(columns: CallerColumns, isSuspended: boolean): Caller {
-  const { key_id, account_id, models, key_rates, account_rates } = columns;
+export function callerOf(columns: CallerColumns): Caller {
+  const { key_id, account_id, models, suspended_ms, is_empty } = columns;
+  const { key_rates, account_rates } = columns;
   const caller: Caller = { key_id, account_id, models: modelsIn(models) };
   if (key_rates !== null) caller.key_rates = ratesIn(key_rates);
   if (account_rates !== null) caller.account_rates = ratesIn(account_rates);
-  if (isSuspended) caller.suspended = true;
+  if (suspended_ms !== null) caller.suspended = true;
+  if (is_empty) caller.empty = true;
   return Object.freeze(caller);
 }
 

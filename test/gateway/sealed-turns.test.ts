@@ -85,7 +85,7 @@ const TURNS: Record<string, object> = {
 
 /** The body as a client that writes the first letter of each long text by its number. */
 function withNumbers(body: string): string {
-  return body.replaceAll(/"([BcP])(?=[^"]{100})/gu, (_, letter: string) => {
+  return body.replaceAll(/"([BcP])(?=(?:[^"\\]|\\.){100})/gu, (_, letter: string) => {
     return `"\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }

@@ -33,6 +33,7 @@ interface KeyRow {
   expires_ms: string | null;
   models: string | null;
   suspended_ms: string | null;
+  is_empty: boolean;
   key_rates: string | null;
   account_rates: string | null;
 }
@@ -87,13 +88,13 @@ export class PostgresHotPath implements HotPath {
       (await this.#keyRow('caller', secret_sha256)) ??
       (await this.#keyRow('callerBefore', secret_sha256, now_ms));
     if (!row) return undefined;
-    const { key_id, last_used_ms, expires_ms, suspended_ms } = row;
+    const { key_id, last_used_ms, expires_ms } = row;
     if (expires_ms !== null && Number(expires_ms) <= now_ms) return undefined;
     if (last_used_ms === null || now_ms - Number(last_used_ms) > TOUCH_EVERY_MS) {
       this.#touch(key_id, now_ms);
     }
     // Reads of one key that arrive together share this object.
-    return callerOf(row, suspended_ms !== null);
+    return callerOf(row);
   }
 
   async #keyRow(

@@ -170,6 +170,7 @@ const keeping = (values: string, free: boolean) => `
 
 const caller = `
     select keys.id as key_id, account_id, last_used_ms, expires_ms, models, suspended_ms,
+      balance_nano <= accounts.held_nano as is_empty,
       keys.rates as key_rates, accounts.rates as account_rates
     from keys join accounts on accounts.id = account_id
     where revoked_ms is null`;

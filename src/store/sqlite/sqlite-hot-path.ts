@@ -99,7 +99,7 @@ export class SqliteHotPath implements HotPath {
     const row =
       this.#keys.caller.get(secret_sha256) ?? this.#keys.callerBefore.get(secret_sha256, now_ms);
     if (!row) return undefined;
-    const [key_id, account_id, last_used_ms, expires_ms, models, suspended_ms, ...rates] = row;
+    const [key_id, account_id, last_used_ms, expires_ms, models, ...others] = row;
     if (expires_ms !== null && expires_ms <= now_ms) return undefined;
     if (last_used_ms === null || now_ms - last_used_ms > TOUCH_EVERY_MS) {
       const touch = () => this.#keys.touch.run(now_ms, key_id, now_ms);
@@ -107,9 +107,9 @@ export class SqliteHotPath implements HotPath {
       this.#group.add(touch).catch(() => undefined);
     }
     // Reads of one key that arrive together share this object.
-    const [key_rates, account_rates] = rates;
-    const columns = { key_id, account_id, models, key_rates, account_rates };
-    return callerOf(columns, suspended_ms !== null);
+    const [suspended_ms, is_empty, key_rates, account_rates] = others;
+    const state = { suspended_ms, is_empty: is_empty === 1, key_rates, account_rates };
+    return callerOf({ key_id, account_id, models, ...state });
   }
 
   hold(

@@ -12,6 +12,7 @@ type KeyRow = [
   expires_ms: number | null,
   models: string | null,
   suspended_ms: number | null,
+  is_empty: number,
   key_rates: string | null,
   account_rates: string | null,
 ];
@@ -28,7 +29,7 @@ type EndedHold = [amount_nano: bigint, key_id: string | null, windows: string | 
 /** The statements that find the key of a request and note its use. */
 export function prepareKeys(database: Sqlite.Database) {
   const caller = `select keys.id, account_id, last_used_ms, expires_ms, models, suspended_ms,
-      keys.rates, accounts.rates
+      balance_nano <= accounts.held_nano, keys.rates, accounts.rates
     from keys join accounts on accounts.id = account_id
     where revoked_ms is null`;
   return {

@@ -34,11 +34,12 @@ onEachStore('the store of API keys', (ground) => {
     const store = await ground.open();
     const { id } = await store.createAccount('ann', 0n);
     const { key, secret } = await store.createKey(id, 'laptop');
-    expect(await store.caller(sha256(secret))).to.deep.equal({
-      key_id: key.id,
-      account_id: id,
-      models: undefined,
-    });
+    const caller = { key_id: key.id, account_id: id, models: undefined };
+    expect(await store.caller(sha256(secret))).to.deep.equal({ ...caller, empty: true });
+    await store.credit(id, 1n, 'top-up');
+    expect(await store.caller(sha256(secret))).to.deep.equal(caller);
+    await store.hold('request-1', id, 1n);
+    expect(await store.caller(sha256(secret))).to.deep.equal({ ...caller, empty: true });
     expect(await store.caller(sha256('tg-other'))).to.equal(undefined);
     expect(await store.caller(secret)).to.equal(undefined);
   });
