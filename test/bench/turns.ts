@@ -43,7 +43,7 @@ export async function takeTurns(
 ): Promise<Turn[]> {
   for (const system of systems) {
     progress(`warming up: ${system.name}`);
-    const shapes = busiest(works.map(warming), system);
+    const shapes = busiest(works.map(warming).flatMap(smallFirst), system);
     const warm_ms = (COLD_MS * USUAL_SHAPES) / Math.max(USUAL_SHAPES, shapes.length);
     for (const work of shapes.flatMap(manyAndAlone)) {
       await loader.run(system, work, { warm_ms, measure_ms: 0 });
@@ -100,6 +100,11 @@ function busiest(works: readonly Work[], { kinds }: System): Work[] {
 /** What the code of a work is warmed by: sparse streams keep no system busy, but bursts do. */
 export function warming(work: Work): Work {
   return { ...work, kind: isSparse(work.kind) ? 'burst' : work.kind, rate: undefined };
+}
+
+/** Large turns are few, so that small calls warm what all calls run. */
+function smallFirst(work: Work): Work[] {
+  return work.turn_bytes === undefined ? [work] : [{ ...work, turn_bytes: undefined }, work];
 }
 
 /** A call that comes alone takes other ways than many that come at once. */
