@@ -1,5 +1,5 @@
 import type { Bill } from '../../billing/bill.js';
-import type { Encoded, WireReply } from '../../core/provider.js';
+import type { Encoded, WireReply, WireRequest } from '../../core/provider.js';
 import { longWorkTurns } from '../../lib/event-loop-turns.js';
 import { isRecord, recordsIn } from '../../lib/objects.js';
 import { UpstreamError } from '../../core/upstream-error.js';
@@ -288,23 +288,41 @@ export function sendChat(
   return fanOut(attempt, max, (part, signal) => askUpstream(part, operation, signal, network));
 }
 
+/** A call as its upstream reads it. */
+interface WrittenCall {
+  wire: WireRequest;
+  /** Whether the upstream streams its answer, whatever the call asks for. */
+  is_stream: boolean;
+  ignored: readonly string[] | undefined;
+}
+
+/** Writes a call. The body of which it makes the text is garbage while the upstream thinks. */
+async function writeCall(
+  { call, upstream, texts }: ChatAttempt,
+  { path, codec }: OperationWith<ChatCodec>,
+): Promise<WrittenCall> {
+  if (!codec.moves_texts) await texts?.unsealInTurns(call);
+  const encoded = codec.encode(call, upstream);
+  // Writing a large body takes as long, so other requests get a turn first.
+  if (texts) await longWorkTurns.next();
+  const wire = jsonRequest(encoded, path, texts);
+  return { wire, is_stream: encoded.is_stream === true, ignored: leftOut(call, encoded) };
+}
+
 async function askUpstream(
   attempt: ChatAttempt,
-  { path, codec }: OperationWith<ChatCodec>,
+  operation: OperationWith<ChatCodec>,
   signal: LightAbortSignal,
   network: Network,
 ): Promise<WholeChatReply | ChatReplyStream> {
+  const { codec } = operation;
   const { call, upstream, limits, client, from = 0 } = attempt;
   const report = new UsageReport(from, call.n);
   attempt.reports.push(report);
-  if (!codec.moves_texts) await attempt.texts?.unsealInTurns(call);
-  const encoded = codec.encode(call, upstream);
-  // Writing a large body takes as long, so other requests get a turn first.
-  if (attempt.texts) await longWorkTurns.next();
-  const base = { upstream, head: attempt.head, ignored: leftOut(call, encoded) };
-  const wire = jsonRequest(encoded, path, attempt.texts);
+  const { wire, is_stream, ignored } = await writeCall(attempt, operation);
+  const base = { upstream, head: attempt.head, ignored };
   const received = await requestOk(network, upstream.provider, wire, signal);
-  const isStream = (call.stream || encoded.is_stream === true) && !isJson(received);
+  const isStream = (call.stream || is_stream) && !isJson(received);
   const reader = isStream ? openReader(attempt, codec, received, report) : undefined;
   if (reader && call.stream) return beginStream(attempt, base, received, reader);
   const upstreamReply = reader
