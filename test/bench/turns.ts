@@ -22,10 +22,15 @@ export interface Turn extends Work {
 export const TURNS_APART = 1_000_000;
 
 const WARM_MS = 500;
-/** Before the first turn of a system its code gets compiled: cold, it costs several times more. */
-const COLD_MS = 8_000;
-/** Calls and streams. Sizes and formats beyond these share most of their code. */
-const USUAL_SHAPES = 2;
+/**
+ * Before the first turn of a system its code gets compiled: cold, it costs several times more, and
+ * large turns are so few that it takes them a minute. So each shape of work runs in slices until
+ * some of them have brought no better rate.
+ */
+const COLD_MS = 2_000;
+const BETTER = 1.05;
+const STEADY_SLICES = 3;
+const MOST_SLICES = 20;
 /**
  * A machine that is shared gets faster and slower within seconds. What keeps a system busy is
  * therefore measured in short turns, which lie next to those that they are compared with.
@@ -43,10 +48,8 @@ export async function takeTurns(
 ): Promise<Turn[]> {
   for (const system of systems) {
     progress(`warming up: ${system.name}`);
-    const shapes = busiest(works.map(warming).flatMap(smallFirst), system);
-    const warm_ms = (COLD_MS * USUAL_SHAPES) / Math.max(USUAL_SHAPES, shapes.length);
-    for (const work of shapes.flatMap(manyAndAlone)) {
-      await loader.run(system, work, { warm_ms, measure_ms: 0 });
+    for (const work of busiest(works.map(warming), system).flatMap(manyAndAlone)) {
+      await warmUp(system, work, loader);
     }
     for (const work of busiest(works, system).filter(({ kind }) => isSparse(kind))) {
       await loader.run(system, work, { warm_ms: COLD_SPARSE_MS, measure_ms: 0 });
@@ -66,6 +69,17 @@ export async function takeTurns(
     }
   }
   return turns;
+}
+
+async function warmUp(system: System, work: Work, loader: Loader): Promise<void> {
+  let best = 0;
+  let steady = 0;
+  for (let slice = 0; slice < MOST_SLICES && steady < STEADY_SLICES; slice += 1) {
+    const { measured } = await loader.run(system, work, { warm_ms: 0, measure_ms: COLD_MS });
+    const rate = measured.answers / measured.seconds;
+    steady = rate > best * BETTER ? 0 : steady + 1;
+    best = Math.max(best, rate);
+  }
 }
 
 /** A paced call is not in a hurry, and a turn alone gives few answers in a short time. */
@@ -100,11 +114,6 @@ function busiest(works: readonly Work[], { kinds }: System): Work[] {
 /** What the code of a work is warmed by: sparse streams keep no system busy, but bursts do. */
 export function warming(work: Work): Work {
   return { ...work, kind: isSparse(work.kind) ? 'burst' : work.kind, rate: undefined };
-}
-
-/** Large turns are few, so that small calls warm what all calls run. */
-function smallFirst(work: Work): Work[] {
-  return work.turn_bytes === undefined ? [work] : [{ ...work, turn_bytes: undefined }, work];
 }
 
 /** A call that comes alone takes other ways than many that come at once. */
