@@ -80,11 +80,17 @@ export class UpstreamRests {
     const now_ms = this.parts.now();
     if (now_ms - this.#synced_ms >= SYNC_MS || now_ms < this.#synced_ms) void this.sync();
     if (this.#rests.size === 0) return 'well';
-    const known = this.#rests.get(keyOf({ provider: provider.name, model }));
+    const key = keyOf({ provider: provider.name, model });
+    const state = this.#stateAt(key);
+    return state === 'probe' ? this.#claim(key) : state;
+  }
+
+  #stateAt(key: string): RestState {
+    const known = this.#rests.get(key);
     if (!known) return 'well';
     const { until_ms, probe_until_ms } = known.row;
-    if (known.is_probed || until_ms > now_ms || probe_until_ms > now_ms) return 'rests';
-    return this.#claim(known, now_ms);
+    const now_ms = this.parts.now();
+    return known.is_probed || until_ms > now_ms || probe_until_ms > now_ms ? 'rests' : 'probe';
   }
 
   /**
@@ -189,15 +195,28 @@ export class UpstreamRests {
     }
   }
 
-  async #claim(known: KnownRest, now_ms: number): Promise<RestState> {
+  async #claim(key: string): Promise<RestState> {
+    // A rest that this process has not written yet must not look as if another had ended it. An
+    // exchange under way may have begun before the rest; then the next one writes it.
+    for (let exchange = 0; this.#syncing && exchange < 2; exchange += 1) await this.#syncing;
+    const known = this.#rests.get(key);
+    const state = this.#stateAt(key);
+    if (!known || state !== 'probe') return state;
     known.is_probed = true;
+    const now_ms = this.parts.now();
     const claimed = { ...known.row, probe_until_ms: now_ms + CLAIM_MS };
     // Without the store, this process decides alone.
-    const isClaimed = await this.parts.store.claim(claimed, now_ms).catch(() => true);
-    known.is_probed = isClaimed;
-    // Otherwise another process probes it, or knows of a longer rest: the next sync tells.
-    known.row = isClaimed ? claimed : { ...known.row, probe_until_ms: now_ms + SYNC_MS };
-    return isClaimed ? 'probe' : 'rests';
+    const claim = await this.parts.store.claim(claimed, now_ms).catch(() => 'claimed');
+    if (claim === 'over' && !this.#unwritten.has(key)) this.#rests.delete(key);
+    // A call may have answered or failed meanwhile.
+    const current = this.#rests.get(key);
+    if (!current) return 'well';
+    const isTaken = claim === 'taken';
+    current.is_probed = !isTaken;
+    // Another process probes it, or knows of a longer rest: the next sync tells.
+    const probe_until_ms = now_ms + (isTaken ? SYNC_MS : CLAIM_MS);
+    current.row = { ...current.row, probe_until_ms };
+    return isTaken ? 'rests' : 'probe';
   }
 
   /** Lets another call probe the upstream. */

@@ -172,7 +172,7 @@ onEachStore('an upstream that fails for ten minutes', (ground) => {
         const isBusy = (): boolean =>
           processes.reduce((sum, { running }) => sum + running, 0) > waits.size ||
           stores.some(({ pending }) => pending > 0);
-        while (isBusy()) await new Promise((resolve) => setImmediate(resolve));
+        while (isBusy()) await turnOfTheLoop();
       };
       while (now() - start_ms < OUTAGE_MS + 70_000) {
         for (const one of processes) {
@@ -241,3 +241,64 @@ onEachStore('an upstream that finds one request too large', (ground) => {
     expect(caller.resting).to.deep.equal(['first, as it is broken']);
   });
 });
+
+onEachStore('an upstream that answers one of two processes again', (ground) => {
+  const upstreams = ['first', 'second'].map((one) =>
+    upstreamAt({ ...providerAt('http://127.0.0.1:1'), name: one, retries: 1 }),
+  );
+
+  it('does not rest again for the others, as the second has not heard of it yet', async () => {
+    const opened = [await ground.open(), await ground.open()];
+    const stores = opened.map(({ rests }) => new CountedStore(rests));
+    let isBroken = true;
+    const restsSeen: number[] = [];
+    const sendTo = async (provider: string): Promise<void> => {
+      if (provider === 'first' && isBroken) throw classifyError(500, {}, '{}');
+      for (const { rests } of opened.slice(0, 1)) restsSeen.push((await rests.list()).length);
+    };
+    const callers = stores.map(
+      ({ counted }) => new CallingProcess(counted, upstreams, () => ground.now_ms, sendTo),
+    );
+    const callOf = async (caller: CallingProcess | undefined): Promise<void> => {
+      await caller?.call();
+      while (stores.some(({ pending }) => pending > 0)) await turnOfTheLoop();
+    };
+    for (const caller of callers) await callOf(caller);
+    isBroken = false;
+    ground.now_ms += 5_000;
+    for (const caller of callers) await callOf(caller);
+    for (const { answers } of callers) expect(answers.at(-1)).to.equal('first after 0 ms');
+    expect(restsSeen.slice(-2), 'rests while each of them calls it').to.deep.equal([1, 0]);
+  });
+});
+
+onEachStore('an upstream that fails while another process takes its probe', (ground) => {
+  it('is probed again later', async () => {
+    const { rests: stored } = await ground.open();
+    let meanwhile = (): void => undefined;
+    const store: RestStore = {
+      ...stored,
+      claim: async (rest, now_ms) => {
+        await stored.claim(rest, now_ms);
+        meanwhile();
+        return await stored.claim(rest, now_ms);
+      },
+    };
+    const rests = new UpstreamRests({ store, log: LOG, now: () => ground.now_ms });
+    const upstream = upstreamAt(providerAt('http://127.0.0.1:1'));
+    const broken = classifyError(500, {}, '{}');
+    rests.ask(upstream, false).failed(broken);
+    ground.now_ms += 5_000;
+    const late = rests.ask(upstream, false);
+    meanwhile = () => late.failed(broken);
+    expect(await rests.stateOf(upstream)).to.equal('rests');
+
+    store.claim = (rest, now_ms) => stored.claim(rest, now_ms);
+    ground.now_ms += 120_000;
+    expect(await rests.stateOf(upstream)).to.equal('probe');
+  });
+});
+
+function turnOfTheLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

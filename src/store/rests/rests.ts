@@ -29,13 +29,16 @@ export type RestChange =
   | { is_over: false; rest: Rest; sets_probe: boolean }
   | { is_over: true; upstream: UpstreamName };
 
+/** `taken`: another probes the upstream, or it rests for longer. `over`: it does not rest. */
+export type Claim = 'claimed' | 'taken' | 'over';
+
 /** The upstreams that rest, which all processes share. */
 export interface RestStore {
   list(): Promise<Rest[]>;
   /** Writes changes, and resolves with all that rest then. */
   exchange(changes: readonly RestChange[]): Promise<Rest[]>;
-  /** True for the one caller that may probe the upstream until `probe_until_ms`. */
-  claim(rest: Rest, now_ms: number): Promise<boolean>;
+  /** `claimed` for the one caller that may probe the upstream until `probe_until_ms`. */
+  claim(rest: Rest, now_ms: number): Promise<Claim>;
   /** Forgets the failures of a provider. Resolves with the upstreams that rested. */
   resume(provider: string, by?: Actor): Promise<Rest[]>;
   /** Deletes what nobody has called for long. */
@@ -121,16 +124,16 @@ async function writeChange(trx: Knex.Transaction, change: RestChange): Promise<v
     });
 }
 
-/** A rest that another process has ended, or that is not written yet, begins again. */
-async function claimProbe(trx: Knex.Transaction, rest: Rest, now_ms: number): Promise<boolean> {
-  const claimed: unknown[] = await trx('rests')
-    .insert(rest)
-    .onConflict([...KEY])
-    .merge({ probe_until_ms: rest.probe_until_ms })
-    .where('rests.until_ms', '<=', now_ms)
-    .where('rests.probe_until_ms', '<=', now_ms)
-    .returning('provider');
-  return claimed.length > 0;
+async function claimProbe(trx: Knex.Transaction, rest: Rest, now_ms: number): Promise<Claim> {
+  const { provider, model, probe_until_ms } = rest;
+  const claimed = await trx('rests')
+    .where({ provider, model })
+    .where('until_ms', '<=', now_ms)
+    .where('probe_until_ms', '<=', now_ms)
+    .update({ probe_until_ms });
+  if (claimed > 0) return 'claimed';
+  const row: unknown = await trx('rests').where({ provider, model }).first('provider');
+  return row ? 'taken' : 'over';
 }
 
 async function resumeProvider(

@@ -41,7 +41,7 @@ onEachStore('the upstreams that rest', (ground) => {
       const { now_ms } = ground;
       const claim = restAt({ probe_until_ms: now_ms + 10_000 });
       const all = [...stores, ...stores].map(({ rests }) => rests.claim(claim, now_ms));
-      return (await Promise.all(all)).filter(Boolean).length;
+      return (await Promise.all(all)).filter((one) => one === 'claimed').length;
     };
     expect(await claims(), 'while it rests').to.equal(0);
     ground.now_ms += 1_000;
@@ -50,6 +50,12 @@ onEachStore('the upstreams that rest', (ground) => {
     expect(await claims(), 'while it is probed').to.equal(0);
     ground.now_ms += 1;
     expect(await claims(), 'after a probe that never ended').to.equal(1);
+  });
+
+  it('do not begin to rest again by the claim of a process that has not heard', async () => {
+    const { rests } = await ground.open();
+    expect(await rests.claim(restAt(), ground.now_ms + 1_000)).to.equal('over');
+    expect(await rests.list()).to.deep.equal([]);
   });
 
   it('are called again as soon as an operator says so, which the audit log notes', async () => {
