@@ -1,7 +1,8 @@
-import { restartWithHeapFlags } from './heap-flags.js';
+import { growInLargeSteps, restartWithHeapFlags } from './heap-flags.js';
 import { catchHangups } from './signals.js';
 
 if (process.argv[2] === 'serve') {
   restartWithHeapFlags();
+  growInLargeSteps();
   catchHangups();
 }

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { type Restartable, restartWithHeapFlags } from '../../src/cli/heap-flags.js';
+import {
+  growInLargeSteps,
+  type Restartable,
+  restartWithHeapFlags,
+} from '../../src/cli/heap-flags.js';
 
 /** How a process of a new Node would start itself again; undefined if it goes on as it is. */
 function restartOf(changed: Partial<Restartable>): readonly string[] | undefined {
@@ -44,5 +48,21 @@ describe('restartWithHeapFlags', () => {
     expect(restartOf({ platform: 'win32' })).to.equal(undefined);
     const channel = { ref: () => undefined, unref: () => undefined };
     expect(restartOf({ channel } as Partial<Restartable>)).to.equal(undefined);
+  });
+});
+
+describe('growInLargeSteps', () => {
+  function flagsWith(...execArgv: string[]): string[] {
+    const set: string[] = [];
+    growInLargeSteps({ execArgv, env: {} }, (flag) => set.push(flag));
+    return set;
+  }
+
+  it('lets the heap double between two collections, as V8 makes it small while idle', () => {
+    expect(flagsWith()).to.deep.equal(['--heap-growing-percent=100']);
+  });
+
+  it('leaves a growth that the operator has chosen', () => {
+    expect(flagsWith('--heap_growing_percent=40')).to.deep.equal([]);
   });
 });
