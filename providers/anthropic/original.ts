@@ -49,11 +49,12 @@ function saidBlocks(
   runs_tools: boolean,
 ): Block[] {
   let is_left_out = false;
-  const said = blocks.flatMap((block, index) => {
-    if (!isServerToolBlock(block)) return blockOf(block, `${at}.content[${index}]`, context);
-    is_left_out = !runs_tools;
-    return runs_tools ? [serverToolBlock(block, context)] : [];
-  });
+  const said: Block[] = [];
+  for (const [index, block] of blocks.entries()) {
+    if (!isServerToolBlock(block)) said.push(...blockOf(block, `${at}.content[${index}]`, context));
+    else if (runs_tools) said.push(serverToolBlock(block, context));
+    else is_left_out = true;
+  }
   const isThought = ({ type }: Block): boolean =>
     type === 'thinking' || type === 'redacted_thinking';
   // The API refuses thoughts alone.
@@ -76,7 +77,11 @@ function systemBlocks(
 }
 
 function blocksOf(blocks: readonly MessagesBlock[], at: string, context: EncodeContext): Block[] {
-  return blocks.flatMap((block, index) => blockOf(block, `${at}.content[${index}]`, context));
+  const read: Block[] = [];
+  for (const [index, block] of blocks.entries()) {
+    read.push(...blockOf(block, `${at}.content[${index}]`, context));
+  }
+  return read;
 }
 
 function blockOf(block: MessagesBlock, at: string, context: EncodeContext): Block[] {

@@ -24,9 +24,12 @@ export function toolsOf(
   const given = recordsIn(fields.tools);
   if (given.length > 0) {
     const tool_choice = toolChoice(fields, context);
-    const sent = given.map((tool) =>
-      tool.type === 'function' ? toolOf(tool, context) : hostedTool(tool, max_tool_calls),
-    );
+    const sent: (Tool | Record<string, unknown>)[] = [];
+    for (const tool of given) {
+      sent.push(
+        tool.type === 'function' ? toolOf(tool, context) : hostedTool(tool, max_tool_calls),
+      );
+    }
     const tools = original.length === 0 ? sent : originalTools(original, sent, context);
     return { tools, ...(tool_choice && { tool_choice }) };
   }
@@ -51,26 +54,35 @@ function originalTools(
     if (others) others.push(tool);
     else byName.set(tool.name, [tool]);
   }
-  return original.flatMap((tool) => {
-    const { type, name, description, input_schema, strict, defer_loading } = tool;
-    const known = byName.get(name)?.shift();
-    const isCustom = !type || type === 'custom';
-    if (known && !isCustom) return [known];
-    if (!known && !(betas && defer_loading && isCustom && isSmall(tool))) return [];
-    const { input_examples, eager_input_streaming } = tool;
-    const isHeld = known?.strict === true;
-    const hasExamples = betas && !strict && input_examples?.length;
-    return [
-      {
-        ...(known ?? { name, ...(description !== undefined && { description }) }),
-        ...(!isHeld && { input_schema: inputSchema(input_schema) }),
-        ...(betas && defer_loading && { defer_loading }),
-        ...(hasExamples && { input_examples: recordsIn(input_examples) }),
-        ...(eager_input_streaming && { eager_input_streaming }),
-        ...(betas && otherToolFields(tool)),
-      },
-    ];
-  });
+  const tools: (Tool | Record<string, unknown>)[] = [];
+  for (const tool of original) {
+    const made = originalTool(tool, byName.get(tool.name)?.shift(), betas);
+    if (made) tools.push(made);
+  }
+  return tools;
+}
+
+/** `known` is the tool as it was read for any API; undefined for one that only stands for others. */
+function originalTool(
+  tool: MessagesTool,
+  known: Tool | Record<string, unknown> | undefined,
+  betas: EncodeContext['betas'],
+): Tool | Record<string, unknown> | undefined {
+  const { type, name, description, input_schema, strict, defer_loading } = tool;
+  const isCustom = !type || type === 'custom';
+  if (known && !isCustom) return known;
+  if (!known && !(betas && defer_loading && isCustom && isSmall(tool))) return undefined;
+  const { input_examples, eager_input_streaming } = tool;
+  const isHeld = known?.strict === true;
+  const hasExamples = betas && !strict && input_examples?.length;
+  return {
+    ...(known ?? { name, ...(description !== undefined && { description }) }),
+    ...(!isHeld && { input_schema: inputSchema(input_schema) }),
+    ...(betas && defer_loading && { defer_loading }),
+    ...(hasExamples && { input_examples: recordsIn(input_examples) }),
+    ...(eager_input_streaming && { eager_input_streaming }),
+    ...(betas && otherToolFields(tool)),
+  };
 }
 
 const SMALL_CHARACTERS = 1_000;

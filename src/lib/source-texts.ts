@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { longWorkTurns } from './event-loop-turns.js';
 import { decode, decodePiece, parseCounted, PIECE_BYTES, type StringTaker } from './json-text.js';
-import { mapChanged } from './objects.js';
 
 /** Shorter strings are parsed with what stands around them, and written anew. */
 const LONG = 256;
@@ -29,17 +28,16 @@ export class LongStrings implements StringTaker {
   }
 }
 
-/**
- * Calls `note` with each field of a body whose text the gateway moves and measures, but need not
- * read. The body is not validated yet.
- */
-export type FindMoved = (
-  body: unknown,
-  note: (holder: Readonly<Record<string, unknown>>, field: string) => void,
-) => void;
+/** Takes the fields whose texts the gateway moves and measures, but need not read. */
+export interface MovedTaker {
+  add(holder: Readonly<Record<string, unknown>>, field: string): void;
+}
+
+/** Gives `moved` each such field of a body, which is not validated yet. */
+export type FindMoved = (body: unknown, moved: MovedTaker) => void;
 
 /**
- * A parsed JSON text, and its long strings as they came if it has any. Where `FindMoved` notes a
+ * A parsed JSON text, and its long strings as they came if it has any. Where `FindMoved` finds a
  * text, `value` has a mark, which `texts` writes and unseals.
  */
 export interface ParsedJson {
@@ -152,19 +150,15 @@ export class SourceTexts {
   }
 
   #markOf(index: number): string {
-    return `${this.#mark}${index}${MARK_END}`;
+    return markOf(this.#mark, index);
   }
 
   async #seal(value: unknown, bytes: Buffer, findMoved: FindMoved): Promise<void> {
-    const found: number[] = [];
-    findMoved(value, (holder, field) => {
-      const text = holder[field];
-      if (typeof text !== 'string' || !text.startsWith(this.#mark)) return;
-      found.push(markAt(text.slice(this.#mark.length)).index);
-    });
+    const moved = new MovedMarks(this.#mark);
+    findMoved(value, moved);
     const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const turns = new ByteTurns();
-    for (const index of found) {
+    for (const index of moved.indexes) {
       const place = this.places[index];
       if (!place) continue;
       const text_bytes = plainBytes(bytes, words, place);
@@ -212,38 +206,27 @@ export class SourceTexts {
 
   /** The value, changed in place unless it is a string, with texts in place of marks. */
   #filled(value: unknown, textAt: (index: number) => string | undefined): unknown {
-    const fill = (text: string): string => {
-      if (text.length <= this.#mark.length || !text.includes(this.#mark)) return text;
-      const [start = '', ...pieces] = text.split(this.#mark);
-      return pieces.reduce((filled, piece) => {
-        const { index, length } = markAt(piece);
-        return filled + (textAt(index) ?? this.#markOf(index)) + piece.slice(length);
-      }, start);
-    };
-    return replaceTexts(value, fill);
+    return replaceTexts(value, new MarkFiller(this.#mark, textAt));
   }
 
   /** The value with a mark in place of each known text, in a copy of what contains one. */
   #marked(value: unknown): unknown {
-    return copyTexts(value, (text) => {
-      const index = text.length < LONG ? undefined : this.#known.indexOf(text);
-      return index === undefined ? text : this.#markOf(index);
-    });
+    return copyTexts(value, new TextMarker(this.#known, this.#mark));
   }
 
   /** Writes the pieces between marks, with the bytes of the source in place of these. */
   #joined(pieces: readonly string[], bytes: Buffer): Buffer {
     const [start = '', ...marked] = pieces;
-    const parts = marked.map((piece) => {
+    const parts: (Place & { rest: string })[] = [];
+    let whole_bytes = Buffer.byteLength(start);
+    for (const piece of marked) {
       const { index, length } = markAt(piece);
       const { from, to } = this.places[index] ?? { from: 0, to: 0 };
       // The quotes of the string stand in the pieces.
-      return { from: from + 1, to: to - 1, rest: piece.slice(length) };
-    });
-    const whole_bytes = parts.reduce(
-      (sum, { from, to, rest }) => sum + to - from + Buffer.byteLength(rest),
-      Buffer.byteLength(start),
-    );
+      const part = { from: from + 1, to: to - 1, rest: piece.slice(length) };
+      whole_bytes += part.to - part.from + Buffer.byteLength(part.rest);
+      parts.push(part);
+    }
     const whole = Buffer.allocUnsafe(whole_bytes);
     let at = whole.write(start);
     for (const { from, to, rest } of parts) {
@@ -251,6 +234,57 @@ export class SourceTexts {
       at += whole.write(rest, at);
     }
     return whole;
+  }
+}
+
+// What follows are classes, as V8 drops the compiled code of a closure with the call that made it.
+
+/** The indexes of the sealed texts that may be moved. */
+class MovedMarks implements MovedTaker {
+  readonly indexes: number[] = [];
+
+  constructor(private readonly mark: string) {}
+
+  add(holder: Readonly<Record<string, unknown>>, field: string): void {
+    const text = holder[field];
+    if (typeof text !== 'string' || !text.startsWith(this.mark)) return;
+    this.indexes.push(markAt(text.slice(this.mark.length)).index);
+  }
+}
+
+interface TextReplacer {
+  replace(text: string): string;
+}
+
+/** Puts texts in place of their marks. */
+class MarkFiller implements TextReplacer {
+  constructor(
+    private readonly mark: string,
+    private readonly textAt: (index: number) => string | undefined,
+  ) {}
+
+  replace(text: string): string {
+    if (text.length <= this.mark.length || !text.includes(this.mark)) return text;
+    const [start = '', ...pieces] = text.split(this.mark);
+    let filled = start;
+    for (const piece of pieces) {
+      const { index, length } = markAt(piece);
+      filled += (this.textAt(index) ?? markOf(this.mark, index)) + piece.slice(length);
+    }
+    return filled;
+  }
+}
+
+/** Puts marks in place of known texts. */
+class TextMarker implements TextReplacer {
+  constructor(
+    private readonly known: KnownTexts,
+    private readonly mark: string,
+  ) {}
+
+  replace(text: string): string {
+    const index = text.length < LONG ? undefined : this.known.indexOf(text);
+    return index === undefined ? text : markOf(this.mark, index);
   }
 }
 
@@ -280,6 +314,10 @@ function isFollowedByColon(bytes: Buffer, at: number): boolean {
 
 /** Ends the index in a mark. */
 const MARK_END = ';';
+
+function markOf(mark: string, index: number): string {
+  return `${mark}${index}${MARK_END}`;
+}
 
 /** The index at the beginning of what stands behind a mark, and its length with its end. */
 function markAt(text: string): { index: number; length: number } {
@@ -337,16 +375,14 @@ function lowestByte(marks: number): number {
   return (31 - Math.clz32(marks & -marks)) >> 3;
 }
 
-type Replace = (text: string) => string;
-
 /** The value, with its texts replaced. It is changed in place unless it is a text. */
-function replaceTexts(value: unknown, replace: Replace): unknown {
-  if (typeof value === 'string') return replace(value);
+function replaceTexts(value: unknown, replacer: TextReplacer): unknown {
+  if (typeof value === 'string') return replacer.replace(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at += 1) {
       const one: unknown = value[at];
-      const replaced = replaceTexts(one, replace);
+      const replaced = replaceTexts(one, replacer);
       if (replaced !== one) value[at] = replaced;
     }
     return value;
@@ -354,7 +390,7 @@ function replaceTexts(value: unknown, replace: Replace): unknown {
   const holder = value as Record<string, unknown>;
   for (const name of Object.keys(holder)) {
     const one = holder[name];
-    const replaced = replaceTexts(one, replace);
+    const replaced = replaceTexts(one, replacer);
     // Of a name such as `__proto__` the object has a field of its own, which is set.
     if (replaced !== one) holder[name] = replaced;
   }
@@ -362,17 +398,23 @@ function replaceTexts(value: unknown, replace: Replace): unknown {
 }
 
 /** The value, with its texts replaced in a copy of what contains them. */
-function copyTexts(value: unknown, replace: Replace): unknown {
-  if (typeof value === 'string') return replace(value);
+function copyTexts(value: unknown, replacer: TextReplacer): unknown {
+  if (typeof value === 'string') return replacer.replace(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
-    return mapChanged(value as unknown[], (one) => copyTexts(one, replace));
+    let list: unknown[] | undefined;
+    for (let at = 0; at < value.length; at += 1) {
+      const one: unknown = value[at];
+      const replaced = copyTexts(one, replacer);
+      if (replaced !== one) (list ??= [...(value as unknown[])])[at] = replaced;
+    }
+    return list ?? value;
   }
   const holder = value as Record<string, unknown>;
   let copy: Record<string, unknown> | undefined;
   for (const name of Object.keys(holder)) {
     const one = holder[name];
-    const replaced = copyTexts(one, replace);
+    const replaced = copyTexts(one, replacer);
     if (replaced !== one) (copy ??= { ...holder })[name] = replaced;
   }
   return copy ?? value;

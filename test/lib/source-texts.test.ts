@@ -18,12 +18,12 @@ async function parsedBody(written: string, findMoved?: FindMoved): Promise<Parse
 }
 
 /** Notes every field of a body. */
-const everyField: FindMoved = (value, note) => {
+const everyField: FindMoved = (value, moved) => {
   if (typeof value !== 'object' || value === null) return;
   const holder = value as Record<string, unknown>;
   for (const name of Object.keys(holder)) {
-    note(holder, name);
-    everyField(holder[name], note);
+    moved.add(holder, name);
+    everyField(holder[name], moved);
   }
 };
 

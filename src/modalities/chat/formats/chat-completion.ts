@@ -218,13 +218,14 @@ function readMessages(
   const media: MediaFile[] = [];
   const called = new Map<string, number>();
   const reader: MessageReader = { capabilities, ignored, size, called, media, texts };
-  const read = messages.map((message, index) => {
+  const read: ChatMessage[] = [];
+  for (const [index, message] of messages.entries()) {
     const { content } = message;
     if (typeof content === 'string') measureText(content, reader);
-    if (isPlain(message)) return message;
-    is_plain = false;
-    return readMessage(message, `messages[${index}]`, reader);
-  });
+    const isWhole = isPlain(message);
+    is_plain &&= isWhole;
+    read.push(isWhole ? message : readMessage(message, `messages[${index}]`, reader));
+  }
   return { messages: read, is_plain, size, media };
 }
 
@@ -286,10 +287,11 @@ function passedOn(
 
 /** The bytes of the schemas that some upstreams get twice: folded, and in a description. */
 function foldedBytes(tools: readonly ToolEntry[]): number {
-  const schemas = tools.flatMap(({ function: offered }) => {
+  const schemas: unknown[] = [];
+  for (const { function: offered } of tools) {
     const parameters = isRecord(offered) ? offered.parameters : undefined;
-    return isRecord(parameters) && needsFolding(parameters) ? [parameters] : [];
-  });
+    if (isRecord(parameters) && needsFolding(parameters)) schemas.push(parameters);
+  }
   return schemas.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(schemas));
 }
 

@@ -121,7 +121,10 @@ export function toCompletion(body: MessagesBody, model: Model): Translated {
     user: metadata?.user_id,
   };
   const given = Object.entries(own).filter(([, value]) => value !== undefined && value !== null);
-  const turns = messages.flatMap((message, at) => messagesOf(message, `messages[${at}]`, reader));
+  const turns: ChatMessage[] = [];
+  for (const [at, message] of messages.entries()) {
+    turns.push(...messagesOf(message, `messages[${at}]`, reader));
+  }
   const spoken = spokenTurns(turns, names, 'messages');
   if (spoken.left_out.some(hasReasoning)) {
     // With what a tool found beside them, thoughts go to Claude.
