@@ -63,4 +63,24 @@ describeInBrowser('the page of profit', (browser) => {
       expect(refused.status).to.be.oneOf([401, 403, 404]);
     }
   });
+
+  it('shows the first hundred of a long table, and the rest as CSV', async () => {
+    const { account, gateway, url } = dashboard;
+    const { requests } = gateway.store;
+    const at_ms = Date.now();
+    const models = Array.from({ length: 101 }, (_, at) => `model-${at}`);
+    await requests.add(models.map((model) => recordAt(at_ms, { account_id: account.id, model })));
+    while (await requests.rollUp());
+    const session = await dashboard.signIn(account.id, true);
+    const { page } = await visit(browser(), url, { session });
+    await page.goto('/operator/profit');
+    expect(await page.locator('[aria-label="By model"] tbody tr').count()).to.equal(100);
+    const card = page.locator('section', { has: page.locator('[aria-label="By model"]') });
+    expect(await card.textContent()).to.match(/The first 100 of 10\d\./u);
+    const href = (await card.getByText('Download CSV').getAttribute('href')) ?? '';
+    const csv = await (
+      await fetch(url + href, { headers: { cookie: `session=${session}` } })
+    ).text();
+    for (const model of models) expect(csv).to.include(model);
+  });
 });

@@ -5,7 +5,7 @@ import { usageRange, wrongDays } from '../../../actions/usage-groups.js';
 import { actionCaller, actionServices } from '../../action-context.js';
 import type { DashboardContext, DashboardServices, Route, Visitor } from '../../types.js';
 import { formatCount, formatPercent } from '../formatting.js';
-import { CsvLink } from '../list-page.js';
+import { addressOf, CsvLink } from '../list-page.js';
 import { sendPage } from '../page.js';
 import { Card, Empty, Figures, Money } from '../parts.js';
 import { Table, type Column } from '../table.js';
@@ -19,6 +19,9 @@ const TITLES = {
   provider: ['By provider', 'Provider'],
   account: ['By account', 'Account'],
 } as const satisfies Record<ProfitSplit, readonly [string, string]>;
+
+/** A longer table is whole in its CSV file alone. */
+const MOST_ROWS = 100;
 
 /** The page of what accounts paid, what upstreams took of it, and the rest. */
 export function profitRoute(services: DashboardServices): Route {
@@ -76,7 +79,11 @@ async function reportBody(
     <>
       <ProfitFigures totals={first.totals} />
       {reports.map(({ by, groups }) => (
-        <ProfitTable by={by} groups={by === 'day' ? groups.toReversed() : groups} />
+        <ProfitTable
+          by={by}
+          groups={by === 'day' ? groups.toReversed() : groups}
+          csv={addressOf('/api/profit', { ...days, by, format: 'csv' })}
+        />
       ))}
     </>
   );
@@ -131,8 +138,13 @@ function Unknown({ nano }: { nano: bigint }): JSX.Element {
   );
 }
 
-function ProfitTable(props: { by: ProfitSplit; groups: readonly ProfitGroup[] }): JSX.Element {
-  const { by, groups } = props;
+function ProfitTable(props: {
+  by: ProfitSplit;
+  groups: readonly ProfitGroup[];
+  csv: string;
+}): JSX.Element {
+  const { by, groups, csv } = props;
+  const isLong = groups.length > MOST_ROWS;
   const [title, head] = TITLES[by];
   const columns: Column<ProfitGroup>[] = [
     {
@@ -167,8 +179,13 @@ function ProfitTable(props: { by: ProfitSplit; groups: readonly ProfitGroup[] })
     { head: 'Margin', label: 'Margin', class: 'number soft', cell: marginOf },
   ];
   return (
-    <Card title={title} flush>
-      <Table label={title} columns={columns} rows={groups} />
+    <Card
+      title={title}
+      about={isLong && `The first ${MOST_ROWS} of ${formatCount(groups.length)}.`}
+      actions={isLong && <CsvLink path={csv} />}
+      flush
+    >
+      <Table label={title} columns={columns} rows={groups.slice(0, MOST_ROWS)} />
     </Card>
   );
 }
