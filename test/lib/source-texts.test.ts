@@ -133,7 +133,8 @@ describe('a JSON text whose long strings are parsed by themselves', () => {
         async (...drawn) => {
           const [source, fault, place] = drawn;
           const at = Math.floor(place * source.length);
-          const broken = source.slice(0, at) + fault + source.slice(at + 1);
+          // As bytes: a place may lie within a character of two code units.
+          const broken = Buffer.from(source.slice(0, at) + fault + source.slice(at + 1)).toString();
           expect(await outcomeOf(async () => (await parsedBody(broken))?.value)).to.deep.equal(
             await outcomeOf(() => parsed(broken)),
           );
