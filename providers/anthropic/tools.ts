@@ -62,7 +62,7 @@ function originalTools(
   return tools;
 }
 
-/** `known` is the tool as it was read for any API; undefined for one that only stands for others. */
+/** `known` is the tool as it was read for any API; undefined for one that stands for others. */
 function originalTool(
   tool: MessagesTool,
   known: Tool | Record<string, unknown> | undefined,
