@@ -20,6 +20,7 @@ import {
 } from '../../../core/block-fields.js';
 import { holdsCacheMark, isCostly, spelling } from '../../../core/costly-fields.js';
 import { memoizeByObject } from '../../../lib/objects.js';
+import { textOfBlock } from '../../../lib/block-text.js';
 import { headerSafe } from '../../../http/ignored-header.js';
 import type { MessagesOriginal, OtherField } from '../codec.js';
 import { BodyShape } from './body-shape.js';
@@ -329,20 +330,24 @@ function withoutForeign({ role, content }: MessagesMessage): MessagesMessage {
   return content.every(isKept) ? { role, content } : { role, content: content.filter(isKept) };
 }
 
-/** Empties turns of nothing but thoughts, which the API refuses. */
+/** Empties turns of nothing but thoughts, which the API refuses, and which are not measured. */
 function withoutLoneThoughts(messages: MessagesMessage[]): MessagesMessage[] {
   let hasSpoken = false;
   const kept = messages.toReversed().map((message) => {
     const { role, content } = message;
     const isThought =
-      role === 'assistant' && typeof content !== 'string' && content.every(isThinking);
+      role === 'assistant' &&
+      (typeof content === 'string' ? content === '' : content.every(isUnspoken));
     hasSpoken = role === 'assistant' && (hasSpoken || !isThought);
     return isThought && !hasSpoken ? { ...message, content: [] } : message;
   });
   return kept.toReversed();
 }
 
-function isThinking({ type }: MessagesBlock): boolean {
+/** Whether a block is a thought, or a text that has no character. */
+function isUnspoken(block: MessagesBlock): boolean {
+  const { type } = block;
+  if (type === 'text') return textOfBlock(block) === '';
   return type === 'thinking' || type === 'redacted_thinking';
 }
 

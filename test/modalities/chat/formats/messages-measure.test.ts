@@ -8,6 +8,7 @@ import { messages as format } from '../../../../src/modalities/chat/formats/mess
 import { maxTokens } from '../../../../src/modalities/chat/price.js';
 import { FREE, modelAt } from '../../../billing/helpers/terms.js';
 import { claudeAt } from '../../../helpers/claude.js';
+import type { MessagesBody } from '../../../../src/schema-types/messages.js';
 
 const BETAS = { 'anthropic-beta': 'advanced-tool-use-2025-11-20' };
 /** Now and then one that no allowance around a message could hide. */
@@ -92,27 +93,33 @@ function textBytes(value: unknown, key = ''): number {
 }
 
 describe('the hold for a Messages request', () => {
+  const capabilities = new Set(['chat', 'tools', 'vision', 'file'] as const);
+  const model: Model = { ...modelAt([FREE], 99), capabilities };
+  const upstream = claudeAt('claude-opus-5');
+
+  /** The bytes that Claude is told of a request, and those that its hold is for. */
+  function toldAndHeld(request: MessagesBody): { told: number; held: number } {
+    const work = format.read(request, model, BETAS);
+    expect(work.call).to.have.property('original');
+    const { messages, system, tools = [] } = claude.encode(work.call, upstream).body;
+    // The one that stands for others is small; one that was called has its name told again.
+    const given = (request.tools ?? []).map(({ name }) => name);
+    const listed = (tools as { name: string }[]).filter(
+      ({ name }) => name !== 'DeferredToolPlaceholder' && given.includes(name),
+    );
+    const sent = JSON.stringify({ messages, system, tools: listed });
+    const { prompt_tokens } = maxTokens(work, model, upstream.provider);
+    return { told: textBytes(JSON.parse(sent)), held: prompt_tokens };
+  }
+
   it('bounds all that Claude is told as it was said, on every request', () => {
-    const capabilities = new Set(['chat', 'tools', 'vision', 'file'] as const);
-    const model: Model = { ...modelAt([FREE], 99), capabilities };
-    const upstream = claudeAt('claude-opus-5');
-    let told = 0;
+    let checked = 0;
     fc.assert(
       fc.property(body, (request) => {
         try {
-          const work = format.read(request, model, BETAS);
-          expect(work.call).to.have.property('original');
-          const { messages, system, tools = [] } = claude.encode(work.call, upstream).body;
-          // The one that stands for others is small; one that was called has its name told again.
-          const given = request.tools.map(({ name }) => name);
-          const listed = (tools as { name: string }[]).filter(
-            ({ name }) => name !== 'DeferredToolPlaceholder' && given.includes(name),
-          );
-          const sent = JSON.stringify({ messages, system, tools: listed });
-          told += 1;
-          expect(textBytes(JSON.parse(sent))).to.be.at.most(
-            maxTokens(work, model, upstream.provider).prompt_tokens,
-          );
+          const { told, held } = toldAndHeld(request);
+          checked += 1;
+          expect(told).to.be.at.most(held);
         } catch (error) {
           // Such as an instruction that is no text, or turns that say nothing.
           if (!(error instanceof UpstreamError || error instanceof GatewayError)) throw error;
@@ -120,6 +127,20 @@ describe('the hold for a Messages request', () => {
       }),
       { numRuns: 400 },
     );
-    expect(told).to.be.above(50);
+    expect(checked).to.be.above(50);
   });
+
+  const thought = { type: 'redacted_thinking', data: 'x'.repeat(5_000) };
+  for (const [where, turns] of Object.entries({
+    'beside an empty text': [[{ type: 'text', text: '' }, thought]],
+    'before a turn without a word': [[thought], ''],
+  })) {
+    it(`is not passed by thoughts ${where}, which are not sent`, () => {
+      const spoken = turns.map((content) => ({ role: 'assistant' as const, content }));
+      const messages = [...spoken, { role: 'user' as const, content: 'Go on.' }];
+      const { told, held } = toldAndHeld({ model: 'm', messages });
+      expect(told).to.be.at.most(held);
+      expect(told).to.be.below(1_000);
+    });
+  }
 });
