@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
  * copied twice before it is garbage. Node documents this option of V8, and would not start with one
  * that it does not know.
  */
-const FLAG = '--max-semi-space-size=16';
+const YOUNG_FLAG = '--max-semi-space-size=16';
 
 /**
  * After an idle minute V8 makes its old generation as small as it can. From then on it collected
@@ -33,7 +33,7 @@ export function restartWithHeapFlags(self: Restartable = process): void {
   if (!self.execve || self.channel || self.platform === 'win32') return;
   const { execArgv, execPath, argv, env } = self;
   if (isChosen([...execArgv, env.NODE_OPTIONS ?? ''], '--max-semi-space-size')) return;
-  self.execve(execPath, [execPath, ...execArgv, FLAG, ...argv.slice(1)], env);
+  self.execve(execPath, [execPath, ...execArgv, YOUNG_FLAG, ...argv.slice(1)], env);
 }
 
 /** Lets the heap of this process grow in large steps, unless the operator has chosen. */

@@ -39,15 +39,16 @@ export function memoizeByObject<Key extends object, Result>(
   };
 }
 
-/** The list with each element changed; the list itself if none is. */
-export function mapChanged<Item>(
+/** The list with each element changed, by what is given beside it; the list itself if none is. */
+export function mapChanged<Item, Given extends unknown[] = []>(
   list: readonly Item[],
-  change: (item: Item) => Item,
+  change: (item: Item, ...given: Given) => Item,
+  ...given: Given
 ): readonly Item[] {
   let made: Item[] | undefined;
   let at = 0;
   for (const item of list) {
-    const changed = change(item);
+    const changed = change(item, ...given);
     if (changed !== item) (made ??= [...list])[at] = changed;
     at += 1;
   }

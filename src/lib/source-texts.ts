@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { longWorkTurns } from './event-loop-turns.js';
 import { decode, decodePiece, parseCounted, PIECE_BYTES, type StringTaker } from './json-text.js';
+import { mapChanged } from './objects.js';
 
 /** Shorter strings are parsed with what stands around them, and written anew. */
 const LONG = 256;
@@ -402,13 +403,7 @@ function copyTexts(value: unknown, replacer: TextReplacer): unknown {
   if (typeof value === 'string') return replacer.replace(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
-    let list: unknown[] | undefined;
-    for (let at = 0; at < value.length; at += 1) {
-      const one: unknown = value[at];
-      const replaced = copyTexts(one, replacer);
-      if (replaced !== one) (list ??= [...(value as unknown[])])[at] = replaced;
-    }
-    return list ?? value;
+    return mapChanged<unknown, [TextReplacer]>(value, copyTexts, replacer);
   }
   const holder = value as Record<string, unknown>;
   let copy: Record<string, unknown> | undefined;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Upstream } from '../core/model.js';
 import type { UpstreamError } from '../core/upstream-error.js';
-import type { Rest, RestChange, RestStore, UpstreamName } from '../store/rests/rests.js';
+import type { Claim, Rest, RestChange, RestStore, UpstreamName } from '../store/rests/rests.js';
 import { isOwnFailure, retryAfterMs } from '../upstream/to-client-error.js';
 
 /** The first rest; each further failure doubles it. */
@@ -206,9 +206,10 @@ export class UpstreamRests {
     const now_ms = this.parts.now();
     const claimed = { ...known.row, probe_until_ms: now_ms + CLAIM_MS };
     // Without the store, this process decides alone.
-    const claim = await this.parts.store.claim(claimed, now_ms).catch(() => 'claimed');
-    if (claim === 'over' && !this.#unwritten.has(key)) this.#rests.delete(key);
+    const claim = await this.parts.store.claim(claimed, now_ms).catch((): Claim => 'claimed');
     // A call may have answered or failed meanwhile.
+    const isSame = this.#rests.get(key) === known;
+    if (claim === 'over' && isSame && !this.#unwritten.has(key)) this.#rests.delete(key);
     const current = this.#rests.get(key);
     if (!current) return 'well';
     const isTaken = claim === 'taken';
