@@ -77,7 +77,13 @@ export function createListener(
   app.use(router.routes());
   app.use((ctx) => refuseUnmatched(ctx, router, endpoints));
   const handle = app.callback();
-  return (req, res) => inNextTurn(() => void handle(req, res));
+  const { admissions, configuration } = services;
+  const { in_flight } = configuration.limits;
+  return (req, res) => {
+    const turn = admissions.arrive(req, in_flight);
+    if (!turn) return inNextTurn(() => void handle(req, res));
+    void turn.then(() => handle(req, res)).finally(() => admissions.forget(req));
+  };
 }
 
 /**

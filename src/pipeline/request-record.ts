@@ -19,7 +19,6 @@ const CODES_CHARACTERS = 100;
 
 /** Notes of the stages of a request for its record: times, upstream attempts, flags. */
 export class RequestNotes {
-  readonly began = performance.now();
   readonly attempts: UpstreamAttempt[] = [];
   /** See `RequestRecord` for these times. */
   auth_ms: number | null = null;
@@ -41,6 +40,8 @@ export class RequestNotes {
   /** The record that was written to the store with the charge. */
   record: RequestRecord | undefined;
   #attemptStart = 0;
+
+  constructor(readonly began = performance.now()) {}
 
   /** The time since the request began. */
   get elapsed_ms(): number {

@@ -220,9 +220,14 @@ export function compose(
   });
   return (ctx) => {
     ctx.state.endpoint = endpoint.name;
-    if (endpoint.traits?.records) ctx.state.notes = new RequestNotes();
+    if (endpoint.traits?.records) ctx.state.notes = notesOf(ctx, services);
     return runFrom(middlewares, 0, ctx);
   };
+}
+
+/** The notes of a request, which began when it arrived. */
+function notesOf({ req }: Context, { admissions }: Services): RequestNotes {
+  return new RequestNotes(admissions.arrivalOf(req));
 }
 
 /** Composes the stages of an endpoint up to the one that finds its caller. */
@@ -257,12 +262,12 @@ export function goOnInTurn(
 /** Bounds the requests in flight, as soon as their account is known; see `AdmissionQueue`. */
 function admitInTurn({ admissions, configuration }: Services): StageMiddleware {
   const { in_flight } = configuration.limits;
-  return async ({ res, state }, next) => {
+  return async ({ req, res, state }, next) => {
     const { account_id } = fact(state, 'caller');
-    const turn = admissions.enter(account_id, in_flight);
+    const turn = admissions.enter(account_id, in_flight, req);
     try {
       if (turn) await turn;
-      if (turn && res.destroyed) throw new ClientDisconnected(true);
+      if (res.destroyed) throw new ClientDisconnected(true);
       await next();
     } finally {
       admissions.leave(account_id);
