@@ -4,9 +4,9 @@ import { MessageReader } from './wire.js';
 import { answerBody, FIRST_EVENT, LAST_EVENTS, orderOf, TEXT_EVENT } from './wording.js';
 import type { Format } from './wording.js';
 
-// The fake upstream, a process of its own: answers at once from bytes made beforehand, in the API
-// that its path names, or streams as the model's name says. `upstream.js PORT`, or 0 for a free
-// one. Tells its parent its port and ends when the parent does.
+// The fake upstream, a process of its own: answers from bytes made beforehand, in the API that its
+// path names, at once, or late, or as a stream, as the model's name says. `upstream.js PORT`, or 0
+// for a free one. Tells its parent its port and ends when the parent does.
 
 const JSON_ANSWERS = {
   chat: jsonAnswer('chat'),
@@ -57,7 +57,8 @@ function serve(socket: Socket): void {
 function answer(socket: Socket, body: readonly Buffer[], format: Format): void {
   const bytes = body.length === 1 ? body[0] : undefined;
   const { events, gap_ms } = orderOf(bytes ?? Buffer.concat(body));
-  if (events === 0) socket.write(JSON_ANSWERS[format]);
+  if (events === 0 && gap_ms > 0) setTimeout(() => socket.write(JSON_ANSWERS[format]), gap_ms);
+  else if (events === 0) socket.write(JSON_ANSWERS[format]);
   else if (gap_ms === 0) burst(socket, events);
   else sparse(socket, events, gap_ms);
 }
