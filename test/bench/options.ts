@@ -184,7 +184,8 @@ function numberAboveZero(text: string): number {
   return value;
 }
 
-function wholeNumber(text: string): number {
+/** Reads an option. Throws `InvalidArgumentError` unless it is a whole number above zero. */
+export function wholeNumber(text: string): number {
   const value = numberAboveZero(text);
   if (!Number.isSafeInteger(value)) refuse('a whole number above zero');
   return value;

@@ -45,7 +45,8 @@ export async function startTollgate(
   const folder = temporaryFolder();
   const config = join(folder, 'gateway.yaml');
   const port = await freePort();
-  writeFileSync(config, configuration(port, upstream_port, works));
+  const models = new Map(works.map((work) => [modelOf(work), work.upstream_format]));
+  writeFileSync(config, configuration(port, upstream_port, models));
   const run = (...args: string[]) => runCommand(main, config, args);
   run('account', 'create', 'bench', '--credit', '1000000');
   const { secret } = run('key', 'create', 'bench', '--name', 'bench') as { secret: string };
@@ -77,8 +78,12 @@ export function runCommand(main: string, config: string, args: readonly string[]
   return JSON.parse(stdout);
 }
 
-function configuration(port: number, upstream_port: number, works: readonly Work[]): string {
-  const models = new Map(works.map((work) => [modelOf(work), work.upstream_format]));
+/** A gateway.yaml with the bench's upstream, and the API in which it is asked for each model. */
+export function configuration(
+  port: number,
+  upstream_port: number,
+  models: ReadonlyMap<string, Format>,
+): string {
   return `
 listen: 127.0.0.1:${port}
 public_url: http://127.0.0.1:${port}

@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { freePort } from '../helpers/free-port.js';
 import { start, startOwn, stop, temporaryFolder } from './child.js';
 import { compile } from './compile.js';
+import { wholeNumber } from './options.js';
 import { taken } from './ports.js';
 import type { Order, Outcome } from './run.js';
-import { MAIN, runCommand, verification } from './tollgate.js';
+import { configuration, MAIN, runCommand, verification } from './tollgate.js';
 
 // An account with a few calls at a time, alone and beside another one with very many: after a
 // build, npx tsx test/bench/two-accounts.ts. Nothing is bound to a core, and each account has a
@@ -50,20 +51,14 @@ process.exit();
 function readOptions(): Options {
   return new Command('npx tsx test/bench/two-accounts.ts')
     .description('Measures the calls of an account beside another one with very many at once.')
-    .option('--many <n>', 'calls at once of the larger account', number, 1_000)
-    .option('--few <n>', 'calls at once of the smaller one', number, 5)
-    .option('--delay <ms>', 'that the upstream takes', number, 50)
-    .option('--seconds <n>', 'that the two are measured in a round', number, 12)
-    .option('--rounds <n>', 'of which the first is not counted', number, 3)
+    .option('--many <n>', 'calls at once of the larger account', wholeNumber, 1_000)
+    .option('--few <n>', 'calls at once of the smaller one', wholeNumber, 5)
+    .option('--delay <ms>', 'that the upstream takes', wholeNumber, 50)
+    .option('--seconds <n>', 'that the two are measured in a round', wholeNumber, 12)
+    .option('--rounds <n>', 'of which the first is not counted', wholeNumber, 3)
     .option('--checkout <folder>', 'the build that is measured', HERE)
     .parse()
     .opts<Options>();
-}
-
-function number(text: string): number {
-  const read = Number(text);
-  if (Number.isInteger(read) && read > 0) return read;
-  throw new InvalidArgumentError('It must be a whole number.');
 }
 
 async function bench(options: Options): Promise<void> {
@@ -151,7 +146,8 @@ async function startGateway({ checkout, delay }: Options, upstream: number): Pro
   const folder = temporaryFolder();
   const config = join(folder, 'gateway.yaml');
   const port = await freePort();
-  writeFileSync(config, configuration(port, upstream, `bench-0-${delay}`));
+  const models = new Map([[`bench-0-${delay}`, 'chat' as const]]);
+  writeFileSync(config, configuration(port, upstream, models));
   const secrets = new Map(
     ACCOUNTS.map((account) => {
       runCommand(main, config, ['account', 'create', account, '--credit', '1000000']);
@@ -166,23 +162,4 @@ async function startGateway({ checkout, delay }: Options, upstream: number): Pro
   await taken(port, child, WAIT_MS);
   const verify = () => verification(runCommand(main, config, ['verify']), ACCOUNTS.length);
   return { child, port, secrets, verify };
-}
-
-function configuration(port: number, upstream: number, model: string): string {
-  return `
-listen: 127.0.0.1:${port}
-public_url: http://127.0.0.1:${port}
-store: sqlite:tollgate.db
-log: { level: info }
-owners: { bench: { name: Bench } }
-providers:
-  openai: { api_key: sk-bench, base_url: 'http://127.0.0.1:${upstream}/v1' }
-models:
-  ${model}:
-    owner: bench
-    capabilities: [chat]
-    upstreams: [{ provider: openai, model: ${model} }]
-    limits: { max_tokens: 4096 }
-    price: { input_per_million: 0.15, output_per_million: 0.60 }
-`;
 }

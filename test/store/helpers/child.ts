@@ -25,6 +25,10 @@ export class Child {
     return this.#process.pid ?? 0;
   }
 
+  get hasEnded(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+
   /** Resolves when it has printed so many lines. */
   async settled(count: number): Promise<void> {
     while (this.lines.length < count && this.#process.exitCode === null) {

@@ -218,6 +218,7 @@ onEachStore('the verification of a store', (ground) => {
     const child = new Child('spender', ground.place.url, id, 1_000_000);
     await child.settled(1);
     for (let settled = 0; settled < 300; settled = child.lines.length) {
+      expect(child.hasEnded, `the other process ended after ${settled} charges`).to.equal(false);
       expect((await store.verify()).faults).to.deep.equal([]);
       // SQLite answers without leaving this turn of the loop, but the child is heard in others.
       await nextTurn();
